@@ -1,0 +1,80 @@
+// Ways into a ring: peers that are connected, the bootstrap list, and what kad-dht finds near this node's own id. Bounded
+// in time and number. A bootstrap address without a peer id is dialed to learn the id.
+
+import type { PeerId } from '@libp2p/interface'
+import { multiaddr } from '@multiformats/multiaddr'
+import type { Contact, Logger } from '../overlay/host.ts'
+import { hasPeerId, peerIdIn, withoutPeerId } from './libp2p-node.ts'
+import type { Libp2pNode } from './libp2p-node.ts'
+import { discoverMsMax, discoveredMax } from './rpc/init.ts'
+
+export interface DiscoverComponents {
+  readonly libp2p: Libp2pNode
+  readonly log: Logger
+  /** What peers said of themselves, by id. */
+  readonly contacts: ReadonlyMap<string, Contact>
+}
+
+/** Connected peers first, then the bootstrap list, then what kad-dht knows. */
+export async function discover ({ libp2p, log, contacts }: DiscoverComponents, bootstrap: readonly string[], signal: AbortSignal): Promise<Contact[]> {
+  const found = new Map<string, Contact>()
+  const add = (contact: Contact): void => {
+    if (contact.id !== libp2p.peerId.toString() && contact.addresses.length > 0 && !found.has(contact.id)) found.set(contact.id, contact)
+  }
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(discoverMsMax)])
+  const nameless = bootstrap.filter(address => !hasPeerId(address))
+  const [dialed, near] = await Promise.all([
+    Promise.all(nameless.map(address => dialNameless(libp2p, address, bounded))),
+    nearPeers(libp2p, log, bounded)
+  ])
+  for (const peer of libp2p.getPeers()) add(contacts.get(peer.toString()) ?? await stored(libp2p, peer))
+  for (const contact of dialed) if (contact !== undefined) add(contact)
+  for (const contact of namedContacts(bootstrap)) add(contact)
+  for (const contact of near) add(contact)
+  return [...found.values()].slice(0, discoveredMax)
+}
+
+/** One contact for each peer id in the list, with all its addresses. */
+function namedContacts (bootstrap: readonly string[]): Contact[] {
+  const byId = new Map<string, string[]>()
+  for (const address of bootstrap) {
+    const id = peerIdIn(address)
+    if (id !== undefined) byId.set(id, [...byId.get(id) ?? [], withoutPeerId(address)])
+  }
+  return [...byId].map(([id, addresses]) => ({ id, addresses }))
+}
+
+async function dialNameless (libp2p: Libp2pNode, address: string, signal: AbortSignal): Promise<Contact | undefined> {
+  try {
+    const connection = await libp2p.dial(multiaddr(address), { signal })
+    return { id: connection.remotePeer.toString(), addresses: [address] }
+  } catch {
+    // It may be this node itself, or one that is not up yet; the caller asks again.
+    return undefined
+  }
+}
+
+async function nearPeers (libp2p: Libp2pNode, log: Logger, signal: AbortSignal): Promise<Contact[]> {
+  const near: Contact[] = []
+  if (libp2p.getPeers().length === 0) return near
+  try {
+    for await (const event of libp2p.services.dht.getClosestPeers(libp2p.peerId.toMultihash().bytes, { signal })) {
+      if (event.name !== 'FINAL_PEER') continue
+      near.push({ id: event.peer.id.toString(), addresses: event.peer.multiaddrs.map(address => withoutPeerId(address.toString())) })
+      if (near.length === discoveredMax) break
+    }
+  } catch (error) {
+    log.debug({ error }, 'kad-dht gave no more peers')
+  }
+  return near
+}
+
+async function stored (libp2p: Libp2pNode, peer: PeerId): Promise<Contact> {
+  const id = peer.toString()
+  try {
+    const { addresses } = await libp2p.peerStore.get(peer)
+    return { id, addresses: addresses.map(address => withoutPeerId(address.multiaddr.toString())) }
+  } catch {
+    return { id, addresses: [] }
+  }
+}

@@ -1,0 +1,30 @@
+// Life signs: /healthz says that the process answers, /readyz that it serves, /metrics what it counted (Prometheus text),
+// /version what it is. They pass by the gate, so they answer while everything else waits.
+
+import type { FastifyInstance } from 'fastify'
+import type { Registry } from 'prom-client'
+import type { NodeView } from '../node-view.ts'
+import { version } from '../version.ts'
+import { describe } from './openapi.ts'
+import { Problem } from './problem.ts'
+
+export interface HealthInit {
+  readonly node: NodeView
+  readonly registry: Registry
+  /** Has a stop begun? */
+  readonly closing: () => boolean
+}
+
+export function healthRoutes (app: FastifyInstance, { node, registry, closing }: HealthInit): void {
+  app.get('/healthz', describe('healthz'), async () => ({ alive: true }))
+  app.get('/readyz', describe('readyz'), async () => {
+    const state = closing() ? 'stopping' : node.state()
+    if (state !== 'serving') throw new Problem(503, 'not-serving', `this peer is ${state}`, { retryAfterS: 1, extra: { state } })
+    return { state }
+  })
+  app.get('/metrics', describe('metrics'), async (_request, reply) => {
+    const page = await registry.metrics()
+    return await reply.header('content-type', registry.contentType).send(page)
+  })
+  app.get('/version', describe('version'), async () => ({ name: 'isobar', version, node: process.version }))
+}

@@ -1,0 +1,151 @@
+// The HTTP API of one node (Fastify): puts the groups of routes together, with the guard before them and problems as the
+// form of every failure. Body bytes reach the routes as they came. A stop lets running requests end, then ends them.
+
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Registry } from 'prom-client'
+import type { Logger, Metrics } from '../../overlay/host.ts'
+import { formatHostPort, isLoopback, type HostPort } from '../config/listen.ts'
+import { ListenError } from '../errors.ts'
+import type { NodeView } from '../node-view.ts'
+import { adminRoutes } from './admin.ts'
+import { batchRoutes } from './batch.ts'
+import { collectionRoutes } from './collections.ts'
+import { findRoutes } from './find.ts'
+import { Gate } from './gate.ts'
+import { createGuard } from './guard.ts'
+import { healthRoutes } from './health.ts'
+import { httpLimits, type HttpLimits } from './init.ts'
+import { objectRoutes } from './objects.ts'
+import { serveOpenApi } from './openapi.ts'
+import { Problem, problemOf, problemType } from './problem.ts'
+import { rangeRoutes } from './range.ts'
+import { statusRoutes } from './status.ts'
+import { Surface } from './surface.ts'
+
+export interface HttpInit {
+  readonly node: NodeView
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** What /metrics shows. */
+  readonly registry: Registry
+  /** Callers must show it, if given. Without one, listen on loopback only. */
+  readonly token?: string | undefined
+  readonly limits?: Partial<HttpLimits>
+  /** Called when POST /v1/admin/leave has succeeded and its answer is sent. */
+  readonly onLeft?: () => void
+}
+
+export interface HttpServer {
+  /** @returns the base URL, with the port that was taken. @throws ListenError, one line with the remedy */
+  listen (address: HostPort): Promise<string>
+  /** From now on /readyz says 503. */
+  drain (): void
+  /** Accept nothing more, let requests end, and end those that last; settles within closeGraceMs + closeForceMs and a little. */
+  close (): Promise<void>
+  /** Requests carried out and waiting, for tests and metrics. */
+  readonly gate: Gate
+}
+
+/** Names of collections stand in paths. Beyond that find-my-way answers 404. */
+const pathParameterLengthMax = 1_024
+
+export async function createHttpServer (init: HttpInit): Promise<HttpServer> {
+  const limits = { ...httpLimits, ...init.limits }
+  const { log, metrics, node, registry } = init
+  const gate = new Gate(limits)
+  const surface = new Surface({ node, limits, gate, log, metrics })
+  const state = { loopback: true, closing: false }
+  const app = createApp(limits, log)
+  const guard = createGuard({ token: init.token, loopback: () => state.loopback })
+  app.addHook('onRequest', (request, _reply, done) => {
+    guard(request)
+    done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const kind = `${Math.floor(reply.statusCode / 100)}xx`
+    metrics.count('http_requests', { route: request.routeOptions.url ?? 'unknown', status: kind })
+    // A connection that falls idle during a stop would keep the server for as long as it may idle.
+    if (state.closing) setImmediate(() => { app.server.closeIdleConnections() })
+    done()
+  })
+  await serveOpenApi(app)
+  healthRoutes(app, { node, registry, closing: () => state.closing })
+  objectRoutes(app, surface)
+  batchRoutes(app, surface)
+  rangeRoutes(app, surface)
+  findRoutes(app, surface)
+  collectionRoutes(app, surface)
+  statusRoutes(app, surface)
+  adminRoutes(app, surface, init.onLeft ?? (() => {}))
+  return {
+    gate,
+    listen: async address => {
+      state.loopback = isLoopback(address.host)
+      return await listen(app, address)
+    },
+    drain: () => { state.closing = true },
+    close: async () => {
+      state.closing = true
+      await close(app, gate, limits)
+    }
+  }
+}
+
+function createApp (limits: HttpLimits, log: Logger): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: limits.bodyBytesMax,
+    forceCloseConnections: 'idle',
+    // The state tells it: requests that come on open connections during a stop still get an answer.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: pathParameterLengthMax, querystringParser: () => ({}) },
+    frameworkErrors: (error, request, reply) => { fail(log, error, request, reply) }
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => { done(null, body) })
+  app.setErrorHandler((error, request, reply) => { fail(log, error, request, reply) })
+  app.setNotFoundHandler((request, reply) => {
+    fail(log, new Problem(404, 'no-such-route', `there is no ${request.method} ${request.url.split('?', 1)[0] ?? ''}; /openapi.json lists what there is`), request, reply)
+  })
+  return app
+}
+
+/** Answer with the problem. Faults of this node are logged, here and only here. */
+function fail (log: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = problemOf(error)
+  if (problem.status === 500) log.error({ area: 'http', method: request.method, route: request.routeOptions.url, error }, 'a request met a fault')
+  const { retryAfterS } = problem.init
+  if (retryAfterS !== undefined) reply.header('retry-after', String(retryAfterS))
+  if (problem.status === 401) reply.header('www-authenticate', 'Bearer')
+  // The rest of a body that was refused is not worth reading.
+  if (problem.status === 413) reply.header('connection', 'close')
+  for (const name of ['etag', 'x-isobar-version']) reply.removeHeader(name)
+  void reply.code(problem.status).header('content-type', problemType).send(JSON.stringify(problem.body()))
+}
+
+async function listen (app: FastifyInstance, address: HostPort): Promise<string> {
+  try {
+    await app.listen(address)
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    const where = formatHostPort(address)
+    if (code === 'EADDRINUSE') throw new ListenError(`${where} is in use by another program; give --rpc-listen another port (0 for any), or stop that program`)
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw new ListenError(`cannot listen on ${where} (${code}); give --rpc-listen an address of this machine that may be used`)
+    throw error
+  }
+  const bound = app.server.address()
+  const port = typeof bound === 'object' && bound !== null ? bound.port : address.port
+  return `http://${formatHostPort({ host: address.host, port })}`
+}
+
+async function close (app: FastifyInstance, gate: Gate, limits: HttpLimits): Promise<void> {
+  const timers = [
+    setTimeout(() => { gate.abortAll() }, limits.closeGraceMs),
+    setTimeout(() => { app.server.closeAllConnections() }, limits.closeGraceMs + limits.closeForceMs)
+  ]
+  try {
+    await app.close()
+  } finally {
+    for (const timer of timers) clearTimeout(timer)
+  }
+}

@@ -1,0 +1,39 @@
+// Keys are bytes; people and JSON see text. A key given as text is its UTF-8 form, byte for byte: no normalizing, no
+// trimming. A key that is no UTF-8 (a boundary may fall anywhere) is shown as 0x and hex digits.
+
+import { isUtf8 } from 'node:buffer'
+import type { Key } from '../overlay/interval.ts'
+
+const encoder = new TextEncoder()
+
+/** @param text - well formed: without half surrogates; see `isKeyText` */
+export function keyOfText (text: string): Key {
+  return encoder.encode(text)
+}
+
+/** Half surrogates have no UTF-8 form: two different ones would become one key. */
+export function isKeyText (text: string): boolean {
+  return text.isWellFormed()
+}
+
+/** The text of a key, or 0x… in hex when it is no UTF-8. */
+export function textOfKey (key: Key): string {
+  const bytes = viewOf(key)
+  return isUtf8(bytes) ? bytes.toString('utf8') : `0x${bytes.toString('hex')}`
+}
+
+/** The same bytes as a Buffer. */
+export function viewOf (bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+/** The same bytes as a plain Uint8Array, whose slice() copies, as protocol code expects. */
+export function plainOf (buffer: Buffer): Uint8Array {
+  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
+}
+
+/** A key of the one line, taken apart: the collection before its first zero byte, and the key within. */
+export function splitKey (key: Key): { collection: string | undefined, key: Key } {
+  const zero = key.indexOf(0)
+  return zero < 0 ? { collection: undefined, key } : { collection: textOfKey(key.subarray(0, zero)), key: key.subarray(zero + 1) }
+}

@@ -1,0 +1,113 @@
+// The asking end of a stream to one peer: requests and notices out, replies in, in whatever order they come. Each call has
+// its deadline; when the stream ends, all calls end. What is queued and what is in flight are bounded.
+
+import { AbortError, BusyError, ConnectionLostError, RemoteError, TimeoutError } from '../../overlay/errors.ts'
+import type { CallOptions, Codec, Metrics } from '../../overlay/host.ts'
+import { MalformedMessageError } from './errors.ts'
+import type { FrameStream } from './frame-stream.ts'
+import { callsInFlightMax, queueBytesMax } from './init.ts'
+import { decodeFrame, encodeNotice, encodeRequest } from './wire/frame.ts'
+
+interface Waiting {
+  readonly codec: Codec<unknown>
+  readonly resolve: (reply: unknown) => void
+  readonly reject: (error: Error) => void
+  readonly timer: NodeJS.Timeout
+  readonly signal: AbortSignal | undefined
+  readonly onAbort: (() => void) | undefined
+}
+
+export interface CallerComponents {
+  readonly metrics: Metrics
+  /** Made last, since it tells the caller of frames. */
+  readonly stream: (caller: Caller) => FrameStream
+}
+
+export class Caller {
+  readonly #peer: string
+  readonly #metrics: Metrics
+  readonly #stream: FrameStream
+  readonly #waiting = new Map<number, Waiting>()
+  #lastId = 0
+
+  constructor (components: CallerComponents, init: { readonly peer: string }) {
+    this.#peer = init.peer
+    this.#metrics = components.metrics
+    this.#stream = components.stream(this)
+  }
+
+  get isOpen (): boolean { return this.#stream.isOpen }
+
+  get inFlight (): number { return this.#waiting.size }
+
+  /** The first frame: how to reach this node. */
+  hello (frame: Uint8Array): void { this.#stream.write(frame) }
+
+  call (method: string, message: Uint8Array, codec: Codec<unknown>, options: CallOptions): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (!this.#stream.isOpen) { reject(this.#lost()); return }
+      if (this.#waiting.size >= callsInFlightMax || this.#stream.queuedBytes >= queueBytesMax) {
+        reject(new BusyError(`${this.#waiting.size} calls to ${this.#peer} are in flight, ${this.#stream.queuedBytes} bytes queued`))
+        return
+      }
+      const { deadlineMs, signal } = options
+      const id = this.#newId()
+      const timer = setTimeout(() => { this.#fail(id, new TimeoutError(`no reply to ${method} from ${this.#peer} within ${deadlineMs} ms`)) }, deadlineMs)
+      const onAbort = signal === undefined ? undefined : () => { this.#fail(id, new AbortError(`the caller gave up ${method}`)) }
+      if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true })
+      this.#waiting.set(id, { codec, resolve, reject, timer, signal, onAbort })
+      this.#stream.write(encodeRequest(id, method, message))
+    })
+  }
+
+  notify (notice: string, message: Uint8Array): void {
+    if (this.#stream.isOpen && this.#stream.queuedBytes < queueBytesMax) this.#stream.write(encodeNotice(notice, message))
+    else this.#metrics.count('isobar_rpc_notices_dropped_total')
+  }
+
+  /** A frame came. Throws where the peer does not keep to the protocol, which ends the stream. */
+  receive (bytes: Buffer): void {
+    const frame = decodeFrame(bytes)
+    if (frame.kind === 'reply') {
+      const waiting = this.#settle(frame.id)
+      if (waiting === undefined) return
+      try {
+        waiting.resolve(waiting.codec.decode(frame.message))
+      } catch (error) {
+        waiting.reject(new MalformedMessageError(String(error), false))
+      }
+    } else if (frame.kind === 'failure') {
+      this.#fail(frame.id, new RemoteError(frame.name, frame.text, frame.definite))
+    } else {
+      throw new RangeError(`a ${frame.kind} came where replies are expected`)
+    }
+  }
+
+  /** The stream has ended. */
+  ended (): void {
+    for (const id of [...this.#waiting.keys()]) this.#fail(id, this.#lost())
+  }
+
+  abort (error: Error): void { this.#stream.abort(error) }
+
+  #newId (): number {
+    do this.#lastId = (this.#lastId + 1) >>> 0
+    while (this.#waiting.has(this.#lastId))
+    return this.#lastId
+  }
+
+  #fail (id: number, error: Error): void { this.#settle(id)?.reject(error) }
+
+  #settle (id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id)
+    if (waiting === undefined) return undefined
+    this.#waiting.delete(id)
+    clearTimeout(waiting.timer)
+    if (waiting.onAbort !== undefined) waiting.signal?.removeEventListener('abort', waiting.onAbort)
+    return waiting
+  }
+
+  #lost (): ConnectionLostError {
+    return new ConnectionLostError(`the connection to ${this.#peer} closed before the reply came`)
+  }
+}

@@ -1,0 +1,92 @@
+// Frames over one long-lived libp2p stream, in both directions: cut on the way in, batched on the way out, with the bytes
+// that wait known at any time. Read by events, since iterating a stream knows no backpressure; a stream that ends for
+// whatever reason tells `onEnd` once.
+
+import type { Stream, StreamCloseEvent, StreamMessageEvent } from '@libp2p/interface'
+import { Batcher } from './batcher.ts'
+import { Framer } from './framer.ts'
+
+export interface FrameStreamInit {
+  readonly stream: Stream
+  /** What it throws ends the stream. */
+  readonly onFrame: (frame: Buffer) => void
+  readonly onEnd: (error: Error | undefined) => void
+}
+
+export class FrameStream {
+  readonly #stream: Stream
+  readonly #init: FrameStreamInit
+  readonly #framer: Framer
+  readonly #batcher: Batcher
+  #ended = false
+
+  constructor (init: FrameStreamInit) {
+    this.#stream = init.stream
+    this.#init = init
+    this.#framer = new Framer(init.onFrame)
+    this.#batcher = new Batcher(bytes => { this.#send(bytes) })
+    this.#stream.addEventListener('message', this.#onMessage)
+    this.#stream.addEventListener('close', this.#onClose)
+    this.#stream.addEventListener('remoteCloseWrite', this.#onRemoteClose)
+  }
+
+  get isOpen (): boolean { return !this.#ended && this.#stream.status === 'open' && this.#stream.writeStatus === 'writable' }
+
+  /** Bytes written and not yet taken by the connection. */
+  get queuedBytes (): number { return this.#batcher.bytes + this.#stream.writeBufferLength }
+
+  write (frame: Uint8Array): void {
+    if (!this.#ended) this.#batcher.write(frame)
+  }
+
+  /** Stops reading, and with it the far end's writing once its window is full. */
+  pause (): void {
+    if (this.#stream.readStatus === 'readable') this.#stream.pause()
+  }
+
+  resume (): void {
+    if (this.#stream.readStatus === 'paused') this.#stream.resume()
+  }
+
+  /** Calls fn whenever the connection has taken what was queued. */
+  onDrain (fn: () => void): void {
+    this.#stream.addEventListener('drain', fn)
+    this.#stream.addEventListener('idle', fn)
+  }
+
+  abort (error: Error): void {
+    this.#batcher.discard()
+    this.#stream.abort(error)
+    this.#end(error)
+  }
+
+  #send (bytes: Uint8Array): void {
+    try {
+      this.#stream.send(bytes)
+    } catch (error) {
+      this.abort(error as Error)
+    }
+  }
+
+  readonly #onMessage = (event: StreamMessageEvent): void => {
+    try {
+      this.#framer.push(event.data)
+    } catch (error) {
+      this.abort(error as Error)
+    }
+  }
+
+  readonly #onClose = (event: StreamCloseEvent): void => { this.#end(event.error) }
+
+  readonly #onRemoteClose = (): void => { this.abort(new Error('the far end closed the stream')) }
+
+  #end (error: Error | undefined): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#batcher.discard()
+    this.#stream.removeEventListener('message', this.#onMessage)
+    this.#stream.removeEventListener('close', this.#onClose)
+    this.#stream.removeEventListener('remoteCloseWrite', this.#onRemoteClose)
+    this.#init.onEnd(error)
+  }
+}

@@ -1,0 +1,45 @@
+// Bounds of calls between nodes. The simulator keeps to those that protocol code can notice, so that what works there
+// works on a network. Figures said to be measured come from docs/architecture.md; the rest are guesses that say so.
+
+/** Largest frame, so largest request, reply, notice or row with its envelope. Larger ones end the connection. */
+export const frameBytesMax = 2 ** 20
+/** Envelope of a request: kind, id, length of the name, name of at most 255 bytes. */
+export const envelopeBytesMax = 261
+/** Largest encoded message that may go into a frame. */
+export const messageBytesMax = frameBytesMax - envelopeBytesMax
+/** Frames of a tick are sent together up to this size: a Noise message holds 65,519 bytes, and Yamux adds 12 to each. */
+export const batchBytesMax = 60_000
+/** Bytes queued to one peer before calls to it fail with BusyError and notices are dropped (guess). */
+export const queueBytesMax = 16 * 2 ** 20
+/** Bytes of replies queued to one peer before its requests are no longer read (guess). */
+export const replyBytesMax = 4 * 2 ** 20
+/** Calls that wait for replies of one peer before further ones fail with BusyError (guess). */
+export const callsInFlightMax = 8192
+/** Requests of one peer whose handlers have not ended before further ones are answered with BusyError (guess). */
+export const handlersMax = 8192
+/** Notices kept for a peer while it is being dialed; further ones are dropped (guess). */
+export const noticesWaitingMax = 64
+/** Characters of an error's message that go to the caller (guess). */
+export const failureTextMax = 512
+/** Addresses of a contact that are sent or dialed; libp2p itself stops at 25 (guess). */
+export const addressesMax = 16
+/** A dial with its handshake takes 16 ms on loopback; this leaves room for slow and lossy lines (guess). */
+export const dialTimeoutMs = 5_000
+/** Wait after the first failed dial; doubled by each further one, each time with jitter of one half to one (guess). */
+export const backoffMsMin = 50
+/** Bound of that wait, so that a node that has come back is found within a ping interval (guess). */
+export const backoffMsMax = 2_000
+/** Pulls of one peer that run at a time (guess). */
+export const pullsMax = 64
+/** A reader of bulk that takes nothing for this long is given up (guess). */
+export const stallMsMax = 60_000
+/** Bytes a bulk writer may have queued: more makes nothing faster (measured). */
+export const bulkWriteBytesMax = 256 * 1024
+/** Bytes a bulk reader holds before it stops the far end (guess; below Yamux's read buffer of 4 MiB). */
+export const bulkReadBytesMax = 2 ** 20
+/** Contacts that discover gives at most (guess). */
+export const discoveredMax = 32
+/** Time that discover may take (guess). */
+export const discoverMsMax = 1_500
+/** Time that an orderly stop may take before the rest is aborted; the process gives itself 10 s. */
+export const stopMsMax = 5_000

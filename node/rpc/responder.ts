@@ -1,0 +1,112 @@
+// The answering end of a stream that a peer opened: its first frame says how to reach that peer, then come requests and
+// notices. Replies leave as they are ready. A peer that does not take its replies is not read any further; one that has
+// too many requests open is told so.
+
+import { BusyError } from '../../overlay/errors.ts'
+import type { Contact, Logger, Metrics } from '../../overlay/host.ts'
+import type { FrameStream } from './frame-stream.ts'
+import type { Handlers } from './handlers.ts'
+import { failureOf } from './handlers.ts'
+import { handlersMax, replyBytesMax } from './init.ts'
+import { decodeFrame, encodeFailure, encodeReply } from './wire/frame.ts'
+
+export interface ResponderComponents {
+  readonly handlers: Handlers
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly stream: (responder: Responder) => FrameStream
+}
+
+export interface ResponderInit {
+  readonly peer: string
+  readonly onContact: (contact: Contact) => void
+}
+
+export class Responder {
+  readonly #handlers: Handlers
+  readonly #log: Logger
+  readonly #metrics: Metrics
+  readonly #stream: FrameStream
+  readonly #init: ResponderInit
+  #from: Contact | undefined
+  #running = 0
+  #paused = false
+
+  constructor (components: ResponderComponents, init: ResponderInit) {
+    this.#handlers = components.handlers
+    this.#log = components.log
+    this.#metrics = components.metrics
+    this.#init = init
+    this.#stream = components.stream(this)
+    this.#stream.onDrain(() => { this.#resume() })
+  }
+
+  /** A frame came. Throws where the peer does not keep to the protocol, which ends the stream. */
+  receive (bytes: Buffer): void {
+    const frame = decodeFrame(bytes)
+    if (this.#from === undefined) {
+      if (frame.kind !== 'hello') throw new RangeError(`a ${frame.kind} came before the hello`)
+      this.#from = { id: this.#init.peer, addresses: frame.addresses }
+      this.#init.onContact(this.#from)
+    } else if (frame.kind === 'request') {
+      this.#answer(frame.id, frame.method, frame.message, this.#from)
+    } else if (frame.kind === 'notice') {
+      this.#take(frame.method, frame.message, this.#from)
+    } else {
+      throw new RangeError(`a ${frame.kind} came where requests are expected`)
+    }
+  }
+
+  abort (error: Error): void { this.#stream.abort(error) }
+
+  #answer (id: number, method: string, message: Uint8Array, from: Contact): void {
+    if (this.#running >= handlersMax) {
+      this.#fail(id, method, new BusyError(`${this.#running} requests of this peer are open`))
+      return
+    }
+    try {
+      const reply = this.#handlers.answer(method, message, from)
+      if (reply instanceof Promise) this.#answerLater(id, method, reply)
+      else this.#reply(id, reply)
+    } catch (error) {
+      this.#fail(id, method, error)
+    }
+  }
+
+  #answerLater (id: number, method: string, reply: Promise<Uint8Array>): void {
+    this.#running++
+    reply.then(
+      bytes => { this.#running--; this.#reply(id, bytes) },
+      error => { this.#running--; this.#fail(id, method, error) }
+    )
+  }
+
+  #take (notice: string, message: Uint8Array, from: Contact): void {
+    try {
+      this.#handlers.notice(notice, message, from)
+    } catch (error) {
+      this.#log.warn({ notice, error }, 'a handler of notices threw')
+    }
+  }
+
+  #reply (id: number, bytes: Uint8Array): void {
+    this.#stream.write(encodeReply(id, bytes))
+    if (!this.#paused && this.#stream.queuedBytes > replyBytesMax) {
+      this.#paused = true
+      this.#stream.pause()
+    }
+  }
+
+  #resume (): void {
+    if (!this.#paused || this.#stream.queuedBytes > replyBytesMax / 2) return
+    this.#paused = false
+    this.#stream.resume()
+  }
+
+  #fail (id: number, method: string, error: unknown): void {
+    const { name, text, definite } = failureOf(error)
+    this.#metrics.count('isobar_rpc_failures_total')
+    this.#log.debug({ method, name, text }, 'a request failed')
+    this.#stream.write(encodeFailure(id, definite, name, text))
+  }
+}

@@ -1,0 +1,180 @@
+// A node's place in the skip graph: it answers questions about its links, links itself in at each level by walking the
+// level below, and repairs a level at a time, slowly. Nothing here is needed for safety: who owns a key is told by
+// claims alone, and a lookup through stale links ends at the owner all the same, only later.
+//
+// Unlike the paper, levels are not locked or ordered by sequence numbers: links are hints, and each refresh brings a
+// level one step closer to the list that its vectors ask for. Source: Aspnes and Shah, Skip Graphs, sections 3 and 4.
+
+import type { Host } from '../host.ts'
+import type { MemberId } from '../member.ts'
+import { linkMethod, neighborsMethod, unlinkNotice, type GraphNode, type NeighborsReply, type UnlinkNotice } from '../messages.ts'
+import type { OwnerView } from '../routing/routing.ts'
+import { levelsMax, sharedLevels } from './membership-vector.ts'
+import { comparePositions, isBetween, type Neighbors, type Side } from './neighbors.ts'
+
+export interface GraphComponents {
+  readonly host: Host
+  readonly neighbors: Neighbors
+  /** This node in the graph; undefined while it owns nothing. */
+  self (): GraphNode | undefined
+  learn (view: OwnerView): void
+  suspect (view: OwnerView): void
+}
+
+export interface GraphInit {
+  /** Milliseconds that a neighbor has to answer. */
+  readonly neighborMs: number
+  /** Nodes asked in one walk along a level at most; two a level are expected. */
+  readonly levelStepsMax: number
+  /** Milliseconds between repairs, each of one level. */
+  readonly refreshIntervalMs: number
+}
+
+const sides = ['left', 'right'] as const
+
+export class Graph {
+  readonly #components: GraphComponents
+  readonly #init: GraphInit
+  #nextLevel = 0
+
+  constructor (components: GraphComponents, init: GraphInit) {
+    this.#components = components
+    this.#init = init
+  }
+
+  start (): void {
+    const { host, neighbors } = this.#components
+    host.handle(neighborsMethod, ({ level }) => ({ self: this.#components.self(), ...neighbors.at(level) }))
+    host.handle(linkMethod, ({ level, node }) => {
+      const self = this.#components.self()
+      if (self === undefined) return { self }
+      this.#components.learn(node.view)
+      return { self, closer: neighbors.offer(self, level, node) }
+    })
+    host.onNotice(unlinkNotice, notice => { this.#unlinked(notice) })
+  }
+
+  /** Link in at every level above 0, from the lowest up, until a level has nobody else. */
+  async insert (signal: AbortSignal): Promise<void> {
+    for (let level = 1; level <= levelsMax && !signal.aborted; level++) {
+      const [left, right] = await Promise.all(sides.map(async side => await this.#linkAt(level, side)))
+      if (left === undefined && right === undefined) return
+    }
+  }
+
+  /** Repair one level; the next call takes the next. */
+  async refresh (): Promise<void> {
+    const level = this.#nextLevel
+    this.#nextLevel = level >= this.#components.neighbors.height ? 0 : level + 1
+    await Promise.all(sides.map(async side => { await this.#refreshAt(level, side) }))
+  }
+
+  /** Tell the neighbors of every level that this node leaves its place and who stands on its other side. */
+  unlink (member: MemberId, placement: number): void {
+    const { host, neighbors } = this.#components
+    for (let level = 0; level < neighbors.height; level++) {
+      const { left, right } = neighbors.at(level)
+      for (const node of [left, right]) {
+        if (node !== undefined) host.notify(node.view.owner.contact, unlinkNotice, { level, member, placement, left, right })
+      }
+    }
+  }
+
+  #unlinked ({ level, member, placement, left, right }: UnlinkNotice): void {
+    const { neighbors } = this.#components
+    const self = this.#components.self()
+    if (self === undefined) return
+    for (const side of sides) {
+      const link = neighbors.at(level)[side]
+      const other = side === 'left' ? left : right
+      if (link?.view.owner.id !== member || link.placement > placement) continue
+      const fits = other !== undefined && other.view.owner.id !== self.view.owner.id && sharedLevels(other.vector, self.vector) >= level && isOnSide(other.view, self.view, side)
+      neighbors.set(level, side, fits ? other : undefined)
+    }
+  }
+
+  /** Find the nearest node on one side whose vector belongs to level, and link with it. */
+  async #linkAt (level: number, side: Side): Promise<GraphNode | undefined> {
+    const { neighbors } = this.#components
+    const self = this.#components.self()
+    if (self === undefined) return undefined
+    let node = neighbors.at(level - 1)[side]
+    for (let step = 0; node !== undefined && step < this.#init.levelStepsMax; step++) {
+      if (sharedLevels(node.vector, self.vector) >= level) return await this.#linkWith(level, side, node)
+      node = (await this.#ask(node, level - 1))?.[side]
+      if (node !== undefined && !isOnSide(node.view, self.view, side)) return undefined
+    }
+    return undefined
+  }
+
+  /** Tell node that it has us beside it; where it knows a closer one, go on there. */
+  async #linkWith (level: number, side: Side, first: GraphNode): Promise<GraphNode | undefined> {
+    const { host, neighbors } = this.#components
+    let node = first
+    for (let step = 0; step < this.#init.levelStepsMax; step++) {
+      const self = this.#components.self()
+      if (self === undefined) return undefined
+      let reply
+      try {
+        reply = await host.call(node.view.owner.contact, linkMethod, { level, node: self }, { deadlineMs: this.#init.neighborMs })
+      } catch {
+        this.#components.suspect(node.view)
+        return undefined
+      }
+      if (reply.self === undefined) return undefined
+      node = reply.self
+      this.#components.learn(node.view)
+      const now = this.#components.self()
+      if (now === undefined) return undefined
+      // whoever came closer in the meantime stays
+      const present = neighbors.at(level)[side]
+      if (isOnSide(node.view, now.view, side) && (present === undefined || present.view.owner.id === node.view.owner.id || isBetween(node.view, present.view, now.view))) neighbors.set(level, side, node)
+      if (reply.closer === undefined || reply.closer.view.owner.id === now.view.owner.id || !isBetween(reply.closer.view, now.view, node.view)) return node
+      node = reply.closer
+    }
+    return node
+  }
+
+  /** Check the link of one side: is it there, is it where it was, has somebody come between? */
+  async #refreshAt (level: number, side: Side): Promise<void> {
+    const { neighbors } = this.#components
+    const link = neighbors.at(level)[side]
+    const self = this.#components.self()
+    if (self === undefined) return
+    if (link === undefined) {
+      if (level > 0) await this.#linkAt(level, side)
+      return
+    }
+    const reply = await this.#ask(link, level)
+    if (reply === undefined || neighbors.at(level)[side]?.view.owner.id !== link.view.owner.id) return
+    const now = this.#components.self()
+    if (now === undefined) return
+    if (reply.self === undefined || reply.self.placement !== link.placement || !isOnSide(reply.self.view, now.view, side)) {
+      neighbors.drop(link.view.owner.id)
+      if (level > 0) await this.#linkAt(level, side)
+      return
+    }
+    neighbors.set(level, side, reply.self)
+    const back = side === 'left' ? reply.right : reply.left
+    if (back?.view.owner.id === now.view.owner.id) return
+    const closer = back !== undefined && sharedLevels(back.vector, now.vector) >= level && isBetween(back.view, now.view, reply.self.view)
+    await this.#linkWith(level, side, closer ? back : reply.self)
+  }
+
+  async #ask (node: GraphNode, level: number): Promise<NeighborsReply | undefined> {
+    const { host, learn, suspect } = this.#components
+    try {
+      const reply = await host.call(node.view.owner.contact, neighborsMethod, { level }, { deadlineMs: this.#init.neighborMs })
+      for (const heard of [reply.self, reply.left, reply.right]) if (heard !== undefined) learn(heard.view)
+      return reply
+    } catch {
+      suspect(node.view)
+      return undefined
+    }
+  }
+}
+
+function isOnSide (node: OwnerView, self: OwnerView, side: Side): boolean {
+  const order = comparePositions(node, self)
+  return side === 'left' ? order < 0 : order > 0
+}

@@ -1,0 +1,57 @@
+// Settings of the overlay with their defaults, each with its source or "guess". Durations in ms of Host.now().
+
+import type { MeetInit } from './contact/meet.ts'
+import type { GraphInit } from './graph/graph.ts'
+import type { JoinInit } from './join.ts'
+import type { LeaveInit } from './leave.ts'
+import type { ChangeInit } from './ownership/change.ts'
+import type { OwnershipInit } from './ownership/ownership.ts'
+import type { AtlasInit } from './routing/atlas.ts'
+import type { NearInit } from './routing/near.ts'
+import type { RouterInit } from './routing/router.ts'
+
+export interface OverlayInit extends AtlasInit, NearInit, RouterInit, GraphInit, ChangeInit, OwnershipInit, MeetInit, JoinInit, LeaveInit {
+  /** Members whose contacts are remembered at most. */
+  readonly bookEntriesMax: number
+  /** Contacts kept on disk, to find the ring again after a restart. */
+  readonly keptContactsMax: number
+}
+
+export const overlayDefaults: OverlayInit = {
+  atlasEntriesMax: 8192, // the size that the route benchmark is stated for
+  nearEachSide: 4, // guess: wide enough to step over dead nodes, small enough for one frame
+  bookEntriesMax: 16_384, // twice the atlas
+  keptContactsMax: 32, // guess
+
+  hopsMax: 128, // guess: ten times what a lookup takes among 4,096 nodes
+  attemptMs: 2000, // guess: above a slow flush or a long pause of garbage collection
+  backoffMs: 20, // guess: about one change of hands on a local network
+  backoffMsMax: 500, // guess
+  silentRoundsMax: 3, // guess: rides over one reconnect
+  redirectsMax: 16, // guess
+
+  neighborMs: 2000, // as attemptMs
+  levelStepsMax: 64, // two are expected; 64 coin tosses in a row do not fail
+  refreshIntervalMs: 5000, // ownership.md 6a.13: as pings
+
+  frozenRequestsMax: 10_000, // guess: two seconds of requests at 5,000 a second
+  fillMsMax: 600_000, // guess: 10 GiB at 20 MiB/s
+  voteMs: 2000, // as attemptMs
+  ballotsMax: 8, // guess
+  ballotBackoffMs: 50, // guess
+  tellsMax: 12, // with doubling waits about ten minutes
+
+  helloMs: 2000, // as attemptMs
+  meetIntervalMs: 500, // guess
+  settledMs: 2500, // guess: five rounds in which the same nodes met
+  foundAfterMs: 60_000, // ownership.md 6a.14
+  metMax: 64, // guess
+
+  surveyNodesMax: 16, // guess: sees small rings whole
+  joinMs: 600_000, // as fillMsMax
+  joinBackoffMs: 100, // guess
+  joinAttemptsMax: 64, // guess
+
+  leaveBackoffMs: 100, // guess
+  piecesMax: 8 // ownership.md B5
+}

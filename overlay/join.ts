@@ -1,0 +1,113 @@
+// Join: take a part of the interval of a node that holds much. The joiner looks around by a random walk over the skip
+// graph, asks the heaviest node it met, and that node runs `change` for the upper half of its weight with the joiner
+// as owner. Records first, claim last: until the claim is decided the joiner is nobody's neighbor (ownership.md O9).
+
+import { errorName } from './errors.ts'
+import type { Host } from './host.ts'
+import type { Holdings } from './holdings.ts'
+import type { Member, MemberId } from './member.ts'
+import { joinMethod, surveyMethod, type GraphNode, type JoinReply, type JoinRequest, type Refusal, type SurveyReply } from './messages.ts'
+import { change, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
+import type { StoreIdentity } from './store-identity.ts'
+import type { Ownership } from './ownership/ownership.ts'
+
+export interface JoinInit {
+  /** Nodes looked at before one is asked. */
+  readonly surveyNodesMax: number
+  /** Milliseconds that the giver has for the whole hand-over. */
+  readonly joinMs: number
+  readonly joinBackoffMs: number
+  readonly joinAttemptsMax: number
+  readonly neighborMs: number
+}
+
+export interface JoinComponents {
+  readonly host: Host
+  readonly identity: StoreIdentity
+  readonly ownership: Ownership
+}
+
+/** The ring did not let this node in. */
+export class JoinError extends Error {
+  override readonly name = 'JoinError'
+  readonly definite = true
+}
+
+/**
+ * Join the ring that `through` belong to. Resolves when this node owns a decided interval.
+ *
+ * @returns what the giver told of the neighborhood; undefined when the reply was lost but the claim arrived
+ * @throws JoinError, AbortError
+ */
+export async function join (components: JoinComponents, through: readonly Member[], init: JoinInit, signal: AbortSignal): Promise<JoinReply | undefined> {
+  const { host, identity, ownership } = components
+  const reasons = new Map<string, number>()
+  for (let attempt = 0; attempt < init.joinAttemptsMax; attempt++) {
+    if (attempt > 0) await host.sleep(init.joinBackoffMs * Math.min(attempt, 10) * (0.5 + host.random()), signal)
+    const seen = await survey(host, through, init, signal)
+    const heaviest = seen.filter(({ self }) => self !== undefined).sort((a, b) => b.weight - a.weight)
+    // after refusals look further down the list, so that joiners who came together spread out
+    const giver = heaviest[Math.floor(host.random() * Math.min(heaviest.length, 1 + attempt))]?.self
+    if (giver === undefined) continue
+    try {
+      const request: JoinRequest = { joiner: { id: identity.member, contact: host.self }, vector: identity.vector, placement: identity.placement }
+      const reply = await host.call(giver.view.owner.contact, joinMethod, request, { deadlineMs: init.joinMs, signal })
+      if (reply.refused === undefined) return reply
+      reasons.set(reply.refused, (reasons.get(reply.refused) ?? 0) + 1)
+    } catch (error) {
+      if (signal.aborted) throw error
+      reasons.set(errorName(error), (reasons.get(errorName(error)) ?? 0) + 1)
+    }
+    if (ownership.ownedRuns().length > 0) return undefined
+  }
+  throw new JoinError(`no node of the ring gave a part of its interval (${[...reasons].map(([reason, times]) => `${reason} ${times}x`).join(', ') || 'none answered'}); is the ring running and reachable?`)
+}
+
+/** Random walk: ask a node for its links and weight, go on at one of the links not yet seen. Small rings are seen whole. */
+async function survey (host: Host, through: readonly Member[], init: JoinInit, signal: AbortSignal): Promise<SurveyReply[]> {
+  const replies: SurveyReply[] = []
+  const open = new Map<MemberId, Member>(through.map(member => [member.id, member]))
+  const asked = new Set<MemberId>()
+  while (open.size > 0 && asked.size < init.surveyNodesMax) {
+    const ids = [...open.keys()]
+    const id = ids[Math.floor(host.random() * ids.length)]!
+    const member = open.get(id)!
+    open.delete(id)
+    asked.add(id)
+    try {
+      const reply = await host.call(member.contact, surveyMethod, {}, { deadlineMs: init.neighborMs, signal })
+      replies.push(reply)
+      for (const { view } of reply.links) if (!asked.has(view.owner.id)) open.set(view.owner.id, view.owner)
+    } catch (error) {
+      if (signal.aborted) throw error
+    }
+  }
+  return replies
+}
+
+export interface GiveComponents extends ChangeComponents {
+  readonly holdings: Holdings
+  self (): GraphNode | undefined
+  /** The right neighbor at level 0. */
+  right (): GraphNode | undefined
+}
+
+/** The giver's side: cut the own run where half of its weight lies above, and change that part to the joiner. */
+export async function giveToJoiner (components: GiveComponents, { joiner, vector, placement }: JoinRequest, init: ChangeInit, signal: AbortSignal): Promise<JoinReply & { readonly joined?: GraphNode | undefined }> {
+  const { ownership, holdings } = components
+  const run = ownership.run()
+  if (run === undefined) return refused('not serving')
+  const cut = await holdings.boundaryFor(run.interval, 0.5)
+  if (cut === undefined) return refused('cannot be cut')
+  const right = components.right()
+  const outcome = await change(components, { interval: { low: cut, high: run.interval.high }, owner: joiner, members: [joiner] }, init, signal)
+  if (outcome.state !== 'decided') return refused('busy')
+  const { interval } = outcome.pieces[0]!
+  const { chain, epoch } = outcome.pieces[0]!.claim
+  const joined: GraphNode = { view: { interval: { low: interval.low, high: run.interval.high }, chain, epoch, owner: joiner }, vector, placement }
+  return { giver: components.self(), right, joined }
+}
+
+function refused (reason: Refusal): JoinReply {
+  return { refused: reason }
+}

@@ -1,0 +1,61 @@
+// Leave: hand everything to a neighbor, then go. Each run goes whole to the node beside it, by `change`. A node that
+// leaves receives nothing, so of two neighbors that leave at once one waits until the other is gone; the last node of
+// a ring has nobody to give to and must stop instead. Stopping is not leaving: claims and records stay on disk.
+
+import { errorName } from './errors.ts'
+import type { Interval } from './interval.ts'
+import { consentMethod, type GraphNode } from './messages.ts'
+import { change, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
+
+export interface LeaveInit {
+  readonly leaveBackoffMs: number
+  readonly neighborMs: number
+  /** Pieces that a node takes at most before its adjacent ones have merged. */
+  readonly piecesMax: number
+}
+
+export interface LeaveComponents extends ChangeComponents {
+  /** Neighbors at level 0, found anew by claims: right owns the key behind our run, left the keys before it. */
+  beside (run: Interval): Promise<GraphNode[]>
+}
+
+/** This node could not hand over in time. It still serves what it has. */
+export class LeaveError extends Error {
+  override readonly name = 'LeaveError'
+  readonly definite = true
+}
+
+/** Resolves when this node owns nothing. @throws LeaveError, AbortError */
+export async function leave (components: LeaveComponents, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<void> {
+  const { host, ownership } = components
+  let last = 'no neighbor answered'
+  for (let attempt = 0; ; attempt++) {
+    const run = ownership.ownedRuns()[0]
+    if (run === undefined) return
+    const neighbors = await components.beside(run)
+    if (neighbors.length === 0 && isWholeLine(run)) throw new LeaveError('this is the last node of its ring and has nobody to hand over to; stop it instead')
+    const neighbor = neighbors[attempt % Math.max(1, neighbors.length)]
+    last = neighbor === undefined ? last : await give(components, run, neighbor, init, signal) ?? last
+    if (ownership.ownedRuns().length === 0) return
+    if (signal.aborted) throw new LeaveError(`could not hand over in time (${last}); this node still serves its interval`)
+    if (neighbor === undefined || attempt % 2 === 1) await host.sleep(init.leaveBackoffMs * Math.min(attempt + 1, 10) * (0.5 + host.random()))
+  }
+}
+
+/** @returns why it did not work, or undefined */
+async function give (components: LeaveComponents, run: Interval, neighbor: GraphNode, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<string | undefined> {
+  const { host, identity } = components
+  const { owner } = neighbor.view
+  try {
+    const { refused } = await host.call(owner.contact, consentMethod, { interval: run, giver: { id: identity.member, contact: host.self } }, { deadlineMs: init.neighborMs, signal })
+    if (refused !== undefined) return `neighbor: ${refused}`
+    const outcome = await change(components, { interval: run, owner, members: [owner] }, init, signal)
+    return outcome.state === 'decided' ? undefined : outcome.detail
+  } catch (error) {
+    return errorName(error)
+  }
+}
+
+function isWholeLine (run: Interval): boolean {
+  return run.low.length === 0 && run.high === undefined
+}

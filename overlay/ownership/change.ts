@@ -1,0 +1,253 @@
+// `change`: the one procedure that changes an owner or a copy. Join, leave, exchange, migration, takeover and change of
+// copies are its callers. Its steps are fill, freeze, prepare, accept, tell:
+//
+//   fill      the new members get all rows of the part, while it is served
+//   freeze    the owner stops answering for the part; requests wait (bounded)
+//   prepare   a majority of the old members promises; the owner's own promise is the fence behind which the tail goes
+//   accept    a majority of the old members flushes the successor: that decides
+//   tell      old and new members hear it; the gate opens and the waiting requests follow the hint
+//
+// The claimer drives. Before the promise it may give up at any time; from its promise on it never resumes but claims
+// anew (`reclaim`), and so learns whether the successor was decided (ownership.md (b) 6).
+
+import { errorName } from '../errors.ts'
+import type { FillRequest, Holdings } from '../holdings.ts'
+import type { Host } from '../host.ts'
+import type { Interval } from '../interval.ts'
+import type { Member, MemberId } from '../member.ts'
+import { randomHex, type StoreIdentity } from '../store-identity.ts'
+import { nextBallot, type Ballot } from './ballot.ts'
+import type { Piece } from './claim.ts'
+import { acceptMethod, decidedMethod, prepareMethod } from './messages.ts'
+import type { Ownership } from './ownership.ts'
+import {
+  acceptRequest, beginProposal, countAccept, countPromise, countTail, outcome, promiseRequest, settle, votersOf,
+  type Proposal, type Wish
+} from './proposal.ts'
+import { basesOf } from './register.ts'
+
+export interface ChangeComponents {
+  readonly host: Host
+  readonly ownership: Ownership
+  readonly identity: StoreIdentity
+  readonly holdings: Holdings
+  contactOf (member: MemberId): Member | undefined
+}
+
+export interface ChangeInit {
+  /** Milliseconds for a fill, as long as rows go on arriving the learner tells of its life itself. */
+  readonly fillMsMax: number
+  /** Milliseconds that a member has to answer PREPARE or ACCEPT. */
+  readonly voteMs: number
+  /** Ballots tried before a change gives up; each waits longer. */
+  readonly ballotsMax: number
+  /** First wait in ms between ballots; doubles up to 64 times (ownership.md 6a.11). */
+  readonly ballotBackoffMs: number
+  /** Attempts to tell a member what was decided; it hears it from others too. */
+  readonly tellsMax: number
+}
+
+export interface ChangeRequest {
+  readonly interval: Interval
+  readonly owner: Member
+  /** Members of the new claim, owner included. */
+  readonly members: readonly Member[]
+  /** Asked in the step that freezes the part: what cannot gain any more is given up. Default: go on. */
+  readonly confirm?: (() => boolean) | undefined
+}
+
+/** `decided` for the whole part as wished; else why not, and nothing has changed hands by this call. */
+export type ChangeOutcome =
+  | { readonly state: 'decided', readonly pieces: readonly Piece[] }
+  | { readonly state: 'given up', readonly reason: 'not owner' | 'not confirmed' | 'fill failed' | 'superseded' | 'no majority', readonly detail: string }
+
+/** Change the claim over a part that this node owns. @throws AbortError when signal aborts before the freeze */
+export async function change (components: ChangeComponents, request: ChangeRequest, init: ChangeInit, signal: AbortSignal): Promise<ChangeOutcome> {
+  const { host, ownership, identity, holdings } = components
+  const { interval } = request
+  const bases = ownBases(components, interval)
+  if (bases === undefined) return givenUp('not owner', 'this node does not own the whole part')
+  const fill = fillRequest(components, request, bases)
+  if (fill !== undefined) {
+    try {
+      await holdings.fill(fill, host.deadline(init.fillMsMax, signal))
+    } catch (error) {
+      holdings.release(fill, false)
+      if (signal.aborted) throw error
+      return givenUp('fill failed', String(error))
+    }
+  }
+  // what was true before the fill need not be now: claims, stop, gain
+  if (signal.aborted || ownBases(components, interval) === undefined || request.confirm?.() === false) {
+    if (fill !== undefined) holdings.release(fill, false)
+    return givenUp(request.confirm === undefined || signal.aborted ? 'not owner' : 'not confirmed', 'the part changed during the fill')
+  }
+  const gate = ownership.freeze(interval)
+  let result: ChangeOutcome
+  try {
+    result = await ballots(components, request, fill, init, signal)
+    if (result.state === 'given up') await reclaim(components, interval, init)
+  } finally {
+    ownership.thaw(interval, gate)
+  }
+  if (fill !== undefined) holdings.release(fill, result.state === 'decided')
+  host.metrics.count('changes', { outcome: result.state === 'decided' ? 'decided' : result.reason })
+  host.log.debug({ member: identity.member, outcome: result.state }, 'change over')
+  return result
+}
+
+/**
+ * Own interval again by a new claim, after a change in doubt or a boot with a promise outstanding; what turns out to be
+ * decided for another is taken in. Ends only when every key has a decided claim without a promise over it.
+ */
+export async function reclaim (components: ChangeComponents, interval: Interval, init: ChangeInit): Promise<void> {
+  const { host, ownership, identity } = components
+  const self: Member = { id: identity.member, contact: host.self }
+  const never = new AbortController().signal
+  for (let attempt = 0; ; attempt++) {
+    const part = ownership.registers.entries(interval).filter(({ value }) => value.claim.owner === identity.member && value.promised !== undefined)
+    if (part.length === 0) return
+    if (attempt > 0) await host.sleep(backoffMs(init, attempt, host))
+    for (const { interval: run } of part) {
+      await ballots(components, { interval: run, owner: self, members: [self] }, undefined, init, never)
+    }
+  }
+}
+
+/** Ballots until the part is decided as wished, or turns out to be decided otherwise. */
+async function ballots (components: ChangeComponents, request: ChangeRequest, fill: FillRequest | undefined, init: ChangeInit, signal: AbortSignal): Promise<ChangeOutcome> {
+  const { host, ownership, identity } = components
+  let above: Ballot | undefined
+  for (let attempt = 0; attempt < init.ballotsMax; attempt++) {
+    if (attempt > 0) await host.sleep(backoffMs(init, attempt, host))
+    const bases = ownBases(components, request.interval)
+    if (bases === undefined) return givenUp('superseded', 'another claim was decided')
+    const ballot = nextBallot(identity.member, identity.ballotCounter, above)
+    await identity.useBallot(ballot.counter)
+    const wish: Wish = { owner: request.owner.id, members: request.members.map(member => member.id) }
+    const begun = beginProposal({ ballot, bases, wish, source: identity.member })
+    const round = await oneBallot(components, begun, request, fill, init, signal)
+    above = round.above
+    const { own, adopted } = outcome(round.proposal)
+    const news = [...own, ...adopted]
+    if (news.length > 0) {
+      await ownership.learn(news)
+      await tell(components, news, request, init)
+    }
+    const done = outcome(round.proposal)
+    if (done.state === 'done' && done.adopted.length === 0 && done.superseded.length === 0) return { state: 'decided', pieces: done.own }
+    if (round.tailFailed) return givenUp('fill failed', 'the tail did not arrive')
+  }
+  return givenUp('no majority', `no decision in ${init.ballotsMax} ballots`)
+}
+
+interface Round {
+  readonly proposal: Proposal
+  readonly above: Ballot | undefined
+  readonly tailFailed: boolean
+}
+
+async function oneBallot (components: ChangeComponents, begun: Proposal, request: ChangeRequest, fill: FillRequest | undefined, init: ChangeInit, signal: AbortSignal): Promise<Round> {
+  let proposal = begun
+  let above: Ballot | undefined
+  await vote(components, proposal, init, member => components.host.call(member.contact, prepareMethod, promiseRequest(begun), { deadlineMs: init.voteMs }), (from, reply) => {
+    proposal = countPromise(proposal, from, reply)
+    if (reply.answer === 'refused') above = reply.above
+    return settle(proposal).state !== 'waiting'
+  })
+  const settling = settle(proposal)
+  if (settling.state !== 'settled') return { proposal, above, tailFailed: false }
+  proposal = settling.proposal
+  if (proposal.own !== undefined && fill !== undefined) {
+    try {
+      await components.holdings.tail(fill, components.host.deadline(init.fillMsMax, signal))
+    } catch (error) {
+      components.host.log.warn({ error: errorName(error) }, 'tail of a change did not arrive')
+      return { proposal, above, tailFailed: true }
+    }
+    for (const learner of fill.learners) proposal = countTail(proposal, learner.id)
+  }
+  const asked = acceptRequest(proposal)
+  if (asked === undefined) return { proposal, above, tailFailed: true }
+  await vote(components, proposal, init, member => components.host.call(member.contact, acceptMethod, asked, { deadlineMs: init.voteMs }), (from, reply) => {
+    proposal = countAccept(proposal, from, reply)
+    above = reply.above ?? above
+    return outcome(proposal).state === 'done'
+  })
+  return { proposal, above, tailFailed: false }
+}
+
+/** Ask each voter, the claimer itself first; resolves when `counted` says enough or all have answered or failed. */
+async function vote<Reply> (components: ChangeComponents, proposal: Proposal, init: ChangeInit, ask: (member: Member) => Promise<Reply>, counted: (from: MemberId, reply: Reply) => boolean): Promise<void> {
+  const { host, identity } = components
+  const voters = votersOf(proposal)
+  const self = voters.filter(id => id === identity.member)
+  const others = voters.filter(id => id !== identity.member)
+  for (const group of [self, others]) {
+    if (group.length === 0) continue
+    let left = group.length
+    const enough = await new Promise<boolean>(resolve => {
+      const answered = (isEnough: boolean): void => {
+        if (isEnough) resolve(true)
+        else if (--left === 0) resolve(false)
+      }
+      for (const id of group) {
+        const member = id === identity.member ? { id, contact: host.self } : components.contactOf(id)
+        if (member === undefined) answered(false)
+        else ask(member).then(reply => { answered(counted(id, reply)) }, () => { answered(false) })
+      }
+    })
+    if (enough) return
+  }
+}
+
+/** New and old members hear what is decided. Resolves when each has, or did not answer once; the rest goes on in the background. */
+async function tell (components: ChangeComponents, pieces: readonly Piece[], request: ChangeRequest, init: ChangeInit): Promise<void> {
+  const { identity } = components
+  const members = [...new Set(pieces.flatMap(({ claim }) => claim.members))]
+    .filter(id => id !== identity.member)
+    .flatMap(id => request.members.find(member => member.id === id) ?? components.contactOf(id) ?? [])
+  await Promise.all(members.map(async member => {
+    const told = await tellOnce(components, member, pieces, members, init)
+    if (!told) void tellAgain(components, member, pieces, members, init).catch(() => {})
+  }))
+}
+
+/** Try until the member has heard it; it may also hear it from the next who asks. Bounded. */
+export async function tellAgain (components: Pick<ChangeComponents, 'host'>, member: Member, pieces: readonly Piece[], members: readonly Member[], init: ChangeInit): Promise<void> {
+  for (let attempt = 0; attempt < init.tellsMax; attempt++) {
+    await components.host.sleep(backoffMs(init, attempt, components.host))
+    if (await tellOnce(components, member, pieces, members, init)) return
+  }
+}
+
+async function tellOnce ({ host }: Pick<ChangeComponents, 'host'>, member: Member, pieces: readonly Piece[], members: readonly Member[], init: ChangeInit): Promise<boolean> {
+  try {
+    await host.call(member.contact, decidedMethod, { pieces, members }, { deadlineMs: init.voteMs })
+    return true
+  } catch (error) {
+    host.log.debug({ member: member.id, error: errorName(error) }, 'decided claim not told yet')
+    return false
+  }
+}
+
+function fillRequest (components: ChangeComponents, request: ChangeRequest, bases: readonly Piece[]): FillRequest | undefined {
+  const { host, identity } = components
+  const learners = request.members.filter(member => member.id !== identity.member && !bases.every(({ claim }) => claim.members.includes(member.id)))
+  if (learners.length === 0) return undefined
+  return { session: randomHex(host, 16), interval: request.interval, source: { id: identity.member, contact: host.self }, learners }
+}
+
+/** The decided claims over interval, when this node owns all of it. */
+function ownBases (components: ChangeComponents, interval: Interval): Piece[] | undefined {
+  const bases = basesOf(components.ownership.registers, interval)
+  return bases?.every(({ claim }) => claim.owner === components.identity.member) === true ? bases : undefined
+}
+
+function backoffMs (init: ChangeInit, attempt: number, host: Host): number {
+  return init.ballotBackoffMs * 2 ** Math.min(attempt, 6) * (0.5 + host.random())
+}
+
+function givenUp (reason: Extract<ChangeOutcome, { state: 'given up' }>['reason'], detail: string): ChangeOutcome {
+  return { state: 'given up', reason, detail }
+}

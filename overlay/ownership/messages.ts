@@ -1,0 +1,59 @@
+// What claimers and members say to each other: PREPARE, ACCEPT, DECIDED. Each reply leaves when the registers that it
+// speaks of are flushed.
+
+import { codec } from '../codec.ts'
+import type { Codec, Method } from '../host.ts'
+import type { Member } from '../member.ts'
+import { eachPath } from '../messages.ts'
+import * as wire from '../wire/overlay.ts'
+import type { AcceptReply, AcceptRequest } from './accept.ts'
+import type { Ballot } from './ballot.ts'
+import type { Piece } from './claim.ts'
+import type { PromisedPart, PromiseRefusal, PromiseReply, PromiseRequest } from './promise.ts'
+
+const claim = (at: string): string[] => [at, `${at}.by`]
+const piece = ['interval', ...claim('claim')]
+
+interface WirePromiseReply {
+  readonly ballot: Ballot
+  readonly parts: readonly PromisedPart[]
+  readonly reason?: string | undefined
+  readonly held: readonly Piece[]
+  readonly above?: Ballot | undefined
+}
+
+const promiseReplyFields = codec<WirePromiseReply>(wire.PrepareReply, ['ballot', ...eachPath('parts', ['interval', ...claim('base')]), ...eachPath('held', piece)])
+
+/** A promise and a refusal are two shapes here and one message on the wire, where a reason tells a refusal. */
+const promiseReply: Codec<PromiseReply> = {
+  encode: reply => promiseReplyFields.encode(reply.answer === 'promised' ? { ...reply, held: [] } : { ...reply, parts: [] }),
+  decode (bytes) {
+    const { ballot, parts, reason, held, above } = promiseReplyFields.decode(bytes)
+    if (reason === undefined) return { answer: 'promised', ballot, parts }
+    return { answer: 'refused', ballot, reason: reason as PromiseRefusal, held, above }
+  }
+}
+
+export const prepareMethod: Method<PromiseRequest, PromiseReply> = {
+  name: 'overlay/1/prepare',
+  request: codec(wire.PrepareRequest, ['ballot', ...eachPath('base', piece)]),
+  reply: promiseReply
+}
+
+export const acceptMethod: Method<AcceptRequest, AcceptReply> = {
+  name: 'overlay/1/accept',
+  request: codec(wire.AcceptRequest, ['ballot', ...eachPath('proposals', ['interval', ...claim('base'), ...claim('value')])]),
+  reply: codec(wire.AcceptReply, ['ballot', ...eachPath('held', piece)])
+}
+
+export interface DecidedRequest {
+  readonly pieces: readonly Piece[]
+  /** How to call those whom the pieces name. */
+  readonly members: readonly Member[]
+}
+
+export const decidedMethod: Method<DecidedRequest, object> = {
+  name: 'overlay/1/decided',
+  request: codec(wire.DecidedRequest, [...eachPath('pieces', piece), 'members[].contact']),
+  reply: codec(wire.DecidedReply)
+}

@@ -1,0 +1,249 @@
+// What this store knows of who owns what, and what follows from it: may this node answer for a key now? The rules
+// (promise.ts, accept.ts, register.ts) decide; this class keeps their registers, flushes each step before anything
+// rests on it, and works out the runs of keys that are served.
+//
+// A key is served when the newest claim known decided names this store as owner, no ballot is promised over it, the
+// claim is confirmed since boot, and it is not frozen. A frozen key is changing hands: requests wait at its gate.
+
+import { Gate } from '../gate.ts'
+import type { Contact, Host } from '../host.ts'
+import { IntervalMap } from '../interval-map.ts'
+import { compareHighs, compareKeys, isBelow, type Interval } from '../interval.ts'
+import type { Member, MemberId } from '../member.ts'
+import type { Store } from '../store.ts'
+import type { Owned, OwnerView, Target } from '../routing/routing.ts'
+import { accept, type AcceptReply, type AcceptRequest } from './accept.ts'
+import { sameClaim, type Claim, type Piece } from './claim.ts'
+import { promise, type PromiseReply, type PromiseRequest } from './promise.ts'
+import { catchUp, learn, mayServe, newRegisters, nextFloorAfterBoot, type Learned, type Register, type Registers, type Step } from './register.ts'
+import { readRegisters, rowsOf } from './register-rows.ts'
+
+export interface OwnershipComponents {
+  readonly host: Host
+  /** The part of the store that holds the registers. */
+  readonly store: Store
+  readonly self: MemberId
+  /** How to call a member that a claim names. */
+  contactOf (member: MemberId): Member | undefined
+}
+
+export interface OwnershipInit {
+  /** Requests that wait for one frozen part at most. */
+  readonly frozenRequestsMax: number
+}
+
+/** What this node can say of a key. */
+export type Standing =
+  | { readonly kind: 'serving', readonly owned: Owned, readonly view: OwnerView }
+  | { readonly kind: 'changing', readonly gate: Gate }
+  | { readonly kind: 'elsewhere', readonly known: OwnerView | undefined }
+
+export interface ClaimChange {
+  /** Runs of keys that this node owns by a decided claim since this step. */
+  readonly gained: readonly Interval[]
+  /** Runs that it owned until this step, with their new claims. */
+  readonly lost: readonly Piece[]
+}
+
+/** Adjacent keys that are served, by one or more claims of this owner. */
+interface Run {
+  readonly owned: Owned
+  readonly view: OwnerView
+}
+
+export class Ownership {
+  readonly #components: OwnershipComponents
+  readonly #init: OwnershipInit
+  #registers: Registers = newRegisters()
+  /** Claims of our own that are flushed and confirmed since boot. */
+  readonly #confirmed = new IntervalMap<Claim>(sameClaim)
+  readonly #frozen = new IntervalMap<Gate>((a, b) => a === b)
+  #runs = new IntervalMap<Run>((a, b) => a === b)
+  /** Opens when what is served changes. */
+  #settling: Gate
+  /** Floor of versions after boot, until a new claim sets its own. */
+  readonly #bootFloors = new IntervalMap<number>((a, b) => a === b)
+
+  /** Told after each flushed step that changed what this node owns. */
+  onClaim: (change: ClaimChange) => void = () => {}
+
+  constructor (components: OwnershipComponents, init: OwnershipInit) {
+    this.#components = components
+    this.#init = init
+    this.#settling = new Gate(init.frozenRequestsMax)
+  }
+
+  get registers (): Registers {
+    return this.#registers
+  }
+
+  /** Read what was flushed. Nothing is served yet. */
+  async open (): Promise<void> {
+    this.#registers = await readRegisters(this.#components.store)
+    for (const { interval, value } of this.ownedSegments()) this.#bootFloors.set(interval, nextFloorAfterBoot(value))
+  }
+
+  /** Segments whose newest decided claim names this store as owner, in key order. */
+  ownedSegments (): Array<{ interval: Interval, value: Register }> {
+    return this.#registers.entries().filter(({ value }) => value.claim.owner === this.#components.self)
+  }
+
+  /** Runs of keys that this node owns, whether it serves them now or not, adjacent ones joined. */
+  ownedRuns (): Interval[] {
+    return joined(this.ownedSegments().map(({ interval }) => interval))
+  }
+
+  /** The run that is served, or where several are, the lowest; undefined when nothing is served. */
+  run (): OwnerView | undefined {
+    return this.#runs.entries()[0]?.value.view
+  }
+
+  /** Each run that is served, in key order. */
+  runs (): OwnerView[] {
+    return this.#runs.entries().map(({ value }) => value.view)
+  }
+
+  standing (target: Target): Standing {
+    const run = segmentAt(this.#runs, target)
+    if (run !== undefined) return { kind: 'serving', ...run.value }
+    const gate = segmentAt(this.#frozen, target)?.value
+    if (gate !== undefined) return { kind: 'changing', gate }
+    const register = segmentAt(this.#registers, target)
+    if (register === undefined) return { kind: 'elsewhere', known: undefined }
+    const { claim } = register.value
+    if (claim.owner === this.#components.self) return { kind: 'changing', gate: this.#settling }
+    const owner = this.#components.contactOf(claim.owner)
+    return { kind: 'elsewhere', known: owner && { interval: register.interval, chain: claim.chain, epoch: claim.epoch, owner } }
+  }
+
+  /** Member's answer to PREPARE. The reply leaves when the promise is flushed, after all writes given before. */
+  async promise (request: PromiseRequest): Promise<PromiseReply> {
+    // An owner that lives holds its lease: only it may ask then. Leases of others come with copies.
+    const leaseBlocks = (_interval: Interval, claim: Claim): boolean => claim.owner === this.#components.self
+    const step = promise(this.#registers, this.#components.self, request, { leaseBlocks })
+    await this.#apply(step, step.learned)
+    return step.reply
+  }
+
+  /** Member's answer to ACCEPT. */
+  async accept (request: AcceptRequest): Promise<AcceptReply> {
+    const step = accept(this.#registers, this.#components.self, request)
+    await this.#apply(step, step.learned)
+    return step.reply
+  }
+
+  /** Take in decided claims told by a claimer, and serve those that name this store. Resolves when flushed. */
+  async learn (pieces: readonly Piece[]): Promise<void> {
+    const step = learn(this.#registers, pieces)
+    for (const { piece, held, reason } of step.disputed) {
+      this.#components.host.log.warn({ reason, chain: piece.claim.chain, heldChain: held.chain }, 'a claim does not fit what is held')
+    }
+    await this.#apply(step, step.learned)
+    this.#confirm(step.learned.map(({ interval, after }) => ({ interval, claim: after })))
+    this.#tell(step.learned)
+  }
+
+  /** Take in decided claims heard along the way, only where an older one is held. */
+  async catchUp (pieces: readonly Piece[]): Promise<void> {
+    const step = catchUp(this.#registers, pieces)
+    await this.#apply(step, step.learned)
+    this.#confirm(step.learned.map(({ interval, after }) => ({ interval, claim: after })))
+    this.#tell(step.learned)
+  }
+
+  /**
+   * Serve own claims again after a boot, once a majority of their members has confirmed that they are still the last.
+   * With members = {owner} that is this store itself.
+   */
+  confirmOwn (): void {
+    const own = this.ownedSegments().filter(({ value }) => value.claim.members.length === 1)
+    this.#confirm(own.map(({ interval, value }) => ({ interval, claim: value.claim })))
+    this.#tell(own.map(({ interval, value }) => ({ interval, before: undefined, after: value.claim })))
+  }
+
+  /** Stop answering for interval until the gate opens. One synchronous step. */
+  freeze (interval: Interval): Gate {
+    const gate = new Gate(this.#init.frozenRequestsMax)
+    this.#frozen.set(interval, gate)
+    this.#refresh()
+    return gate
+  }
+
+  thaw (interval: Interval, gate: Gate): void {
+    this.#frozen.delete(interval)
+    this.#refresh()
+    gate.open()
+  }
+
+  /** Registers change at once, so a promise fences at once; what rests on them waits for the flush. */
+  async #apply (step: Step, learned: readonly Learned[]): Promise<void> {
+    this.#registers = step.registers
+    for (const { interval } of learned) this.#bootFloors.delete(interval)
+    const rows = rowsOf(step.changed)
+    if (rows.length === 0) return
+    this.#refresh()
+    await this.#components.store.batch(rows)
+  }
+
+  #confirm (pieces: readonly Piece[]): void {
+    for (const { interval, claim } of pieces) {
+      if (claim.owner === this.#components.self) this.#confirmed.set(interval, claim)
+    }
+    this.#refresh()
+  }
+
+  #tell (learned: readonly Learned[]): void {
+    const { self } = this.#components
+    const gained = learned.filter(({ before, after }) => after.owner === self && before?.owner !== self).map(({ interval }) => interval)
+    const lost = learned.filter(({ before, after }) => before?.owner === self && after.owner !== self).map(({ interval, after }) => ({ interval, claim: after }))
+    if (gained.length > 0 || lost.length > 0) this.onClaim({ gained: joined(gained), lost })
+  }
+
+  /** Work out the runs anew. Called at each change of claims or frozen parts, so that `standing` is one search. */
+  #refresh (): void {
+    const { self, host } = this.#components
+    const served: Array<{ interval: Interval, value: Register }> = []
+    for (const segment of this.#registers.entries()) {
+      if (!mayServe(segment.value, self)) continue
+      for (const { interval, value } of this.#confirmed.entries(segment.interval)) {
+        if (!sameClaim(value, segment.value.claim)) continue
+        for (const stretch of this.#frozen.stretches(interval)) {
+          if (stretch.value === undefined) served.push({ interval: stretch.interval, value: segment.value })
+        }
+      }
+    }
+    const runs = new IntervalMap<Run>((a, b) => a === b)
+    for (const interval of joined(served.map(segment => segment.interval))) runs.set(interval, this.#runOf(interval, served, host.self))
+    this.#runs = runs
+    const settled = this.#settling
+    this.#settling = new Gate(this.#init.frozenRequestsMax)
+    settled.open()
+  }
+
+  #runOf (interval: Interval, served: ReadonlyArray<{ interval: Interval, value: Register }>, contact: Contact): Run {
+    const inside = served.filter(segment => compareKeys(interval.low, segment.interval.low) <= 0 && compareHighs(segment.interval.high, interval.high) <= 0)
+    const newest = inside.reduce((a, b) => b.value.claim.epoch > a.value.claim.epoch ? b : a).value.claim
+    const floors = [...inside.map(({ value }) => value.claim.floor), ...this.#bootFloors.entries(interval).map(({ value }) => value)]
+    return {
+      owned: { interval, floorMs: Math.max(...floors) },
+      view: { interval, chain: newest.chain, epoch: newest.epoch, owner: { id: this.#components.self, contact } }
+    }
+  }
+}
+
+/** The segment that holds the target: its key, or the keys just below it. */
+function segmentAt<V> (map: IntervalMap<V>, target: Target): { interval: Interval, value: V } | undefined {
+  if (!target.below) return map.segmentAt(target.key)
+  return map.around(target.key, 2).before.find(({ interval }) => compareKeys(interval.low, target.key) < 0 && compareHighs(target.key, interval.high) <= 0)
+}
+
+/** Intervals in key order, adjacent ones joined. */
+function joined (intervals: readonly Interval[]): Interval[] {
+  const runs: Interval[] = []
+  for (const interval of intervals) {
+    const last = runs.at(-1)
+    if (last?.high !== undefined && compareKeys(last.high, interval.low) === 0) runs[runs.length - 1] = { low: last.low, high: interval.high }
+    else if (isBelow(interval.low, interval.high)) runs.push(interval)
+  }
+  return runs
+}

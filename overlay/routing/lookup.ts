@@ -1,0 +1,119 @@
+// Lookup: find the node that owns a key. Iterative: the asker drives and every answer is one synchronous step, so
+// failure and cancellation are simple. It ends at the node whose own decided claim holds the key; hints only say whom
+// to ask next. A silent owner does not hang it: the bracket closes around the dead node from both sides, which gives
+// the missing interval.
+
+import { isDefinite, OwnerUnreachableError, TimeoutError } from '../errors.ts'
+import type { Host } from '../host.ts'
+import { lookupMethod } from '../messages.ts'
+import { keyText } from '../key-text.ts'
+import type { Atlas } from './atlas.ts'
+import { Bracket, covers } from './bracket.ts'
+import type { OwnerView, Target, Trace } from './routing.ts'
+
+export interface LookupComponents {
+  readonly host: Host
+  readonly atlas: Atlas
+  /** What this node knows near a key: its own run, links and atlas entries. */
+  near (target: Target): { own: OwnerView | undefined, near: readonly OwnerView[] }
+  /** Take in a view heard from the network. */
+  learn (view: OwnerView): void
+  /** A node did not answer. */
+  suspect (view: OwnerView): void
+}
+
+export interface LookupInit {
+  /** Requests of one lookup at most. */
+  readonly hopsMax: number
+  /** Milliseconds that one node has to answer before the next is tried. */
+  readonly attemptMs: number
+  /** First wait, in ms, when a key is changing hands or its new owner is not known yet; doubles. */
+  readonly backoffMs: number
+  readonly backoffMsMax: number
+  /** Rounds without any answer from the owner after which it counts as unreachable. */
+  readonly silentRoundsMax: number
+}
+
+export interface LookupOptions {
+  /** On Host.now(), when to give up. */
+  readonly endMs: number
+  readonly signal?: AbortSignal | undefined
+  readonly trace?: Trace | undefined
+  /** Nodes that just failed to answer the caller. */
+  readonly silent?: readonly OwnerView[] | undefined
+}
+
+/**
+ * The owner of target by its own word.
+ *
+ * @throws OwnerUnreachableError (names the interval), TimeoutError, AbortError
+ */
+export async function lookup (components: LookupComponents, target: Target, init: LookupInit, options: LookupOptions): Promise<OwnerView> {
+  const { host } = components
+  const bracket = begin(components, target, options.silent ?? [])
+  let hops = 0
+  for (let round = 0; ; round++) {
+    for (let next = bracket.next(); next !== undefined && hops < init.hopsMax; next = bracket.next()) {
+      hops++
+      const owner = await ask(components, bracket, next, init, options)
+      if (owner !== undefined) return owner
+    }
+    const silent = bracket.silentOwner()
+    if (!bracket.changing && round + 1 >= init.silentRoundsMax && hops > 0) throw unreachable(bracket, silent)
+    const waitMs = Math.min(init.backoffMsMax, init.backoffMs * 2 ** round) * (0.5 + host.random())
+    if (hops >= init.hopsMax || host.now() + waitMs > options.endMs) throw silent !== undefined || hops > 0 ? unreachable(bracket, silent) : alone(target)
+    await host.sleep(waitMs, options.signal)
+    for (const view of components.near(target).near) bracket.hear(view)
+    bracket.renew()
+  }
+}
+
+function begin (components: LookupComponents, target: Target, silent: readonly OwnerView[]): Bracket {
+  const bracket = new Bracket(target)
+  const { own, near } = components.near(target)
+  for (const view of [...silent, ...near]) bracket.hear(view)
+  for (const view of silent) bracket.failed(view.owner.id)
+  if (own !== undefined) bracket.answered(own.owner.id, own)
+  return bracket
+}
+
+/** One hop: the owner's view when the asked node serves the target. */
+async function ask (components: LookupComponents, bracket: Bracket, next: OwnerView, init: LookupInit, options: LookupOptions): Promise<OwnerView | undefined> {
+  const { host } = components
+  const { target } = bracket
+  const deadlineMs = Math.min(init.attemptMs, options.endMs - host.now())
+  if (deadlineMs <= 0) throw new TimeoutError(`no owner of ${keyText(target.key)} found in time`)
+  if (options.trace !== undefined) options.trace.hops++
+  try {
+    const reply = await host.call(next.owner.contact, lookupMethod, target, { deadlineMs, signal: options.signal })
+    for (const view of reply.near) hear(components, bracket, view)
+    if (reply.self !== undefined) components.learn(reply.self)
+    bracket.answered(next.owner.id, reply.self)
+    if (reply.changing || (reply.owner === undefined && covers(next.interval, target) && reply.self === undefined)) bracket.changing = true
+    if (reply.owner !== undefined) {
+      components.learn(reply.owner)
+      return reply.owner
+    }
+  } catch (error) {
+    if (options.signal?.aborted === true) throw error
+    host.log.debug({ node: next.owner.id, error: String(error), definite: isDefinite(error) }, 'lookup hop failed')
+    bracket.failed(next.owner.id)
+    components.suspect(next)
+  }
+  return undefined
+}
+
+function hear (components: LookupComponents, bracket: Bracket, view: OwnerView): void {
+  if (view.owner.id !== components.near(bracket.target).own?.owner.id) bracket.hear(view)
+  components.learn(view)
+}
+
+function unreachable (bracket: Bracket, silent: OwnerView | undefined): OwnerUnreachableError {
+  const interval = bracket.gap()
+  const who = silent === undefined ? 'no node that answers owns it' : `its owner ${silent.owner.contact.id} does not answer`
+  return new OwnerUnreachableError(`key ${keyText(bracket.target.key)}: ${who}`, { interval, ownerId: silent?.owner.contact.id, definite: true })
+}
+
+function alone (target: Target): OwnerUnreachableError {
+  return new OwnerUnreachableError(`key ${keyText(target.key)}: this node knows no other node`, { interval: { low: new Uint8Array(0), high: undefined }, ownerId: undefined, definite: true })
+}

@@ -1,0 +1,21 @@
+// What the handlers of the verbs stand on at an owner.
+
+import type { Host } from '../../overlay/host.ts'
+import type { Key } from '../../overlay/interval.ts'
+import type { Routing } from '../../overlay/routing/routing.ts'
+import type { Store } from '../../overlay/store.ts'
+import type { Writer } from '../holdings/writer.ts'
+import type { StorageInit } from '../init.ts'
+import type { Objects } from './object.ts'
+
+export interface OwnerComponents {
+  readonly host: Host
+  readonly store: Store
+  readonly routing: Routing
+  readonly writer: Writer
+  readonly objects: Objects
+  /** Told of each request that this node answers as owner. */
+  readonly onTouch: (key: Key, verb: string) => void
+}
+
+export type OwnerInit = Pick<StorageInit, 'memberId' | 'unicodeVersion' | 'scanPageRows' | 'scannedRowsMax'>

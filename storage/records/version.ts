@@ -1,0 +1,58 @@
+// A version: the one absolute time in what peers keep, given by the owner of a key. Later wins; equal is the same write.
+// Order is [ms, counter, member]. Counters of records are even and grow by 2, so the expiry of v can be v with
+// counter + 1 (live-queries.md (f) 2). A clock is never raised by a message: only by what the key itself holds, and by
+// the floor of the owner's claim (ownership.md C11, (c) 1).
+
+import { fromString } from 'uint8arrays/from-string'
+import { toString } from 'uint8arrays/to-string'
+import { UnreadableRowError } from '../errors.ts'
+import type { Version } from '../storage-api.ts'
+import type { ByteReader, ByteWriter } from './bytes.ts'
+
+/** Bytes of an encoded version: u48, u32, and a member id of 16. */
+export const versionBytes = 26
+const memberIdBytes = 16
+const msMax = 2 ** 48 - 1
+/** The greatest even u32. */
+const counterMax = 2 ** 32 - 2
+
+/** Negative when a is before b, 0 when they are the same. */
+export function compareVersions (a: Version, b: Version): number {
+  return a.ms - b.ms || a.counter - b.counter || (a.member < b.member ? -1 : a.member > b.member ? 1 : 0)
+}
+
+/** The least version after all of a version's millisecond and counter, whatever the member. */
+export function nextVersion (version: Version, member: string): Version {
+  const counter = version.counter + 2 - version.counter % 2
+  return counter <= counterMax ? { ms: version.ms, counter, member } : { ms: version.ms + 1, counter: 0, member }
+}
+
+/** The version of a write: max(clock, next(stored), floor). */
+export function giveVersion (init: { clockMs: number, floorMs: number, stored: Version | undefined, member: string }): Version {
+  const ms = Math.max(Math.floor(init.clockMs), init.floorMs, 0)
+  if (!(ms <= msMax)) throw new RangeError(`clock ${ms} is beyond the last version`)
+  const fresh: Version = { ms, counter: 0, member: init.member }
+  if (init.stored === undefined) return fresh
+  const next = nextVersion(init.stored, init.member)
+  return compareVersions(fresh, next) >= 0 ? fresh : next
+}
+
+/** `<ms>-<counter>-<member>` */
+export function versionText (version: Version): string {
+  return `${version.ms}-${version.counter}-${version.member}`
+}
+
+export function writeVersion (writer: ByteWriter, version: Version): void {
+  const member = fromString(version.member, 'base16')
+  if (member.length !== memberIdBytes) throw new RangeError(`member id ${version.member} does not have ${memberIdBytes * 2} hex digits`)
+  writer.u48(version.ms).u32(version.counter).raw(member)
+}
+
+/** @throws UnreadableRowError */
+export function readVersion (reader: ByteReader): Version {
+  const ms = reader.u48()
+  const counter = reader.u32()
+  const member = toString(reader.raw(memberIdBytes), 'base16')
+  if (member.length !== memberIdBytes * 2) throw new UnreadableRowError('a version lacks its member')
+  return { ms, counter, member }
+}

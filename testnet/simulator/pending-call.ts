@@ -1,0 +1,74 @@
+// A call that waits for its reply. It is itself the event of its deadline. It ends once: by the reply, the deadline, the
+// caller's signal, or the end of its connection. Whether the request had left decides how definite a failure is.
+
+import { AbortError, TimeoutError, UnreachableError } from '../../overlay/errors.ts'
+import type { CallOptions, Codec } from '../../overlay/host.ts'
+import type { VirtualClock } from './clock.ts'
+import type { EventId, Task } from './event-queue.ts'
+import type { Link } from './link.ts'
+import type { SimHost } from './sim-host.ts'
+
+export interface PendingCallInit {
+  readonly method: string
+  readonly codec: Codec<unknown>
+  readonly options: CallOptions
+  readonly resolve: (reply: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+export class PendingCall implements Task {
+  sent = false
+  settled = false
+  /** Neighbors in the link's list of calls. */
+  next: PendingCall | undefined = undefined
+  previous: PendingCall | undefined = undefined
+  readonly #clock: VirtualClock
+  readonly #host: SimHost
+  readonly #link: Link
+  readonly #init: PendingCallInit
+  readonly #deadline: EventId
+  readonly #onAbort: (() => void) | undefined
+
+  constructor (clock: VirtualClock, host: SimHost, link: Link, init: PendingCallInit) {
+    this.#clock = clock
+    this.#host = host
+    this.#link = link
+    this.#init = init
+    this.#deadline = clock.schedule(init.options.deadlineMs, this)
+    link.addCall(this)
+    const { signal } = init.options
+    if (signal !== undefined) {
+      this.#onAbort = () => { this.reject(new AbortError(`the caller gave up ${init.method}`)) }
+      signal.addEventListener('abort', this.#onAbort, { once: true })
+    }
+  }
+
+  get codec (): Codec<unknown> { return this.#init.codec }
+
+  /** The deadline has come. */
+  run (): void {
+    if (this.settled || this.#host.state !== 'up') return
+    if (this.#host.paused) { this.#host.hold(this); return }
+    const { method, options } = this.#init
+    this.reject(this.sent
+      ? new TimeoutError(`no reply to ${method} from ${this.#link.id} within ${options.deadlineMs} ms`)
+      : new UnreachableError(`no connection to ${this.#link.id} within ${options.deadlineMs} ms for ${method}`))
+  }
+
+  resolve (reply: unknown): void {
+    if (this.#settle()) this.#init.resolve(reply)
+  }
+
+  reject (error: unknown): void {
+    if (this.#settle()) this.#init.reject(error)
+  }
+
+  #settle (): boolean {
+    if (this.settled) return false
+    this.settled = true
+    this.#clock.cancel(this.#deadline)
+    this.#link.removeCall(this)
+    if (this.#onAbort !== undefined) this.#init.options.signal?.removeEventListener('abort', this.#onAbort)
+    return true
+  }
+}
