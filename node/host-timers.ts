@@ -1,6 +1,7 @@
 // Timers of the real host, by number, and what is made of them: sleeps and deadlines. All end when the host stops, so no
 // timer outlives it and no procedure waits for ever.
 
+import { setMaxListeners } from 'node:events'
 import { AbortError, StoppedError, TimeoutError } from '../overlay/errors.ts'
 import type { TimerId } from '../overlay/host.ts'
 
@@ -49,6 +50,8 @@ export class HostTimers {
 
   deadline (ms: number, parent?: AbortSignal): AbortSignal {
     const controller = new AbortController()
+    // Many calls may share one deadline.
+    setMaxListeners(0, controller.signal)
     if (this.#stopped) controller.abort(new StoppedError('this node has stopped'))
     if (parent?.aborted === true) controller.abort(parent.reason)
     if (controller.signal.aborted) return controller.signal

@@ -136,7 +136,7 @@ class LevelStore implements Store {
   async * #pages (snapshot: ReturnType<LevelDatabase['snapshot']>, interval: Interval, options: RowsOptions): AsyncGenerator<Row[]> {
     if (!this.#readers.has(snapshot)) throw new StoreError('the snapshot is closed')
     if (isEmpty(interval)) return
-    const range = { ...levelRange(interval), reverse: options.reverse === true, highWaterMarkBytes: pageBytesMax }
+    const range = { ...levelRange(interval), snapshot, reverse: options.reverse === true, highWaterMarkBytes: pageBytesMax }
     const iterator = this.#attempt(() => this.#database.iterator(range))
     this.#readers.add(iterator)
     try {

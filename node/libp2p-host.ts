@@ -3,7 +3,8 @@
 // sees: test/conformance/host.ts is the suite of both.
 
 import './promise-with-resolvers.ts'
-import { AbortError, ConnectionLostError, RemoteError, StoppedError, TimeoutError, UnreachableError, errorName, isDefinite } from '../overlay/errors.ts'
+import { setMaxListeners } from 'node:events'
+import { AbortError, RemoteError, StoppedError, TimeoutError, UnreachableError, errorName, isDefinite } from '../overlay/errors.ts'
 import type { CallOptions, Contact, Gone, Host, Logger, Method, Metrics, Notice, PullMethod, TimerId } from '../overlay/host.ts'
 import type { Source } from '../overlay/stream.ts'
 import { discover } from './discover.ts'
@@ -14,7 +15,7 @@ import { pullRows } from './rpc/bulk.ts'
 import type { Caller } from './rpc/caller.ts'
 import { Dialer } from './rpc/dialer.ts'
 import { Handlers, encodeMessage } from './rpc/handlers.ts'
-import { addressesMax, noticesWaitingMax, stopMsMax } from './rpc/init.ts'
+import { addressesMax, closeMsMax, noticesWaitingMax, stopMsMax } from './rpc/init.ts'
 import { Peers } from './rpc/peers.ts'
 import { SteadyClock, machineClocks } from './steady-clock.ts'
 
@@ -55,6 +56,7 @@ export class Libp2pHost implements Host {
     this.metrics = init.metrics
     this.#bootstrap = init.bootstrap
     this.#self = { id: libp2p.peerId.toString(), addresses: [] }
+    setMaxListeners(0, this.#stopping.signal)
     const { log, metrics } = init
     const onGone = (contact: Contact, why: Gone): void => { for (const fn of [...this.#onGone]) fn(contact, why) }
     const dialer = new Dialer({ libp2p, log, metrics, now: () => this.now(), random: () => this.random(), onRefused: contact => { onGone(contact, 'refused') } })
@@ -75,13 +77,18 @@ export class Libp2pHost implements Host {
     this.#stopping.abort(error)
     this.#timers.stop()
     this.#peers.stop(error)
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<'late'>(resolve => { timer = setTimeout(() => { resolve('late') }, stopMsMax) })
-    const end = await Promise.race([this.libp2p.stop(), late])
-    clearTimeout(timer)
+    const end = await Promise.race([this.#stopLibp2p(error), new Promise<'late'>(resolve => { setTimeout(resolve, stopMsMax, 'late').unref() })])
     if (end !== 'late') return
     this.log.warn({ stopMsMax }, 'libp2p did not stop in time; its connections are aborted')
     for (const connection of this.libp2p.getConnections()) connection.abort(error)
+  }
+
+  /** Connections first: libp2p waits half a second for each whose far end stops too. */
+  async #stopLibp2p (error: Error): Promise<void> {
+    await Promise.all(this.libp2p.getConnections().map(async connection => {
+      await connection.close({ signal: AbortSignal.timeout(closeMsMax) }).catch(() => { connection.abort(error) })
+    }))
+    await this.libp2p.stop()
   }
 
   get self (): Contact { return this.#self }
@@ -179,22 +186,22 @@ export class Libp2pHost implements Host {
 
   async #callHere (method: string, request: unknown, options: CallOptions): Promise<unknown> {
     await undefined
+    let result: unknown
     try {
-      const result = this.#handlers.runHere(method, request, this.#self)
-      if (!(result instanceof Promise)) return result
-      return await this.#within(result, options, () => new TimeoutError(`no reply to ${method} from this node within ${options.deadlineMs} ms`))
+      result = this.#handlers.runHere(method, request, this.#self)
     } catch (error) {
-      if (error instanceof TimeoutError || error instanceof AbortError) throw error
-      if (error instanceof StoppedError) throw new ConnectionLostError('this node stopped before the reply came')
-      throw new RemoteError(errorName(error), error instanceof Error ? error.message : String(error), isDefinite(error))
+      throw asRemote(error)
     }
+    if (!(result instanceof Promise)) return result
+    const told = result.catch((error: unknown) => { throw asRemote(error) })
+    return await this.#within(told, options, () => new TimeoutError(`no reply to ${method} from this node within ${options.deadlineMs} ms`))
   }
 
   async * #pullHere (method: string, request: unknown): AsyncGenerator<unknown, void, undefined> {
     try {
       yield * this.#handlers.pullHere(method, request, this.#self)
     } catch (error) {
-      throw new RemoteError(errorName(error), error instanceof Error ? error.message : String(error), isDefinite(error))
+      throw asRemote(error)
     }
   }
 
@@ -212,4 +219,9 @@ export class Libp2pHost implements Host {
       error => { this.log.debug({ peer: contact.id, error }, 'notices were dropped') }
     ).finally(() => { this.#notices.delete(contact.id) })
   }
+}
+
+/** What a handler of this node threw, as a far one would tell it. */
+function asRemote (error: unknown): RemoteError {
+  return new RemoteError(errorName(error), error instanceof Error ? error.message : String(error), isDefinite(error))
 }

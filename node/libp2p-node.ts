@@ -28,7 +28,7 @@ export interface Libp2pNodeInit {
 }
 
 // A type, not an interface: libp2p's services are indexed by name.
-// eslint-disable-next-line @typescript-eslint/consistent-type-definitions
+
 export type Libp2pServices = { identify: Identify, ping: Ping, dht: KadDHT }
 export type Libp2pNode = Libp2p<Libp2pServices>
 

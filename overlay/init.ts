@@ -13,15 +13,12 @@ import type { RouterInit } from './routing/router.ts'
 export interface OverlayInit extends AtlasInit, NearInit, RouterInit, GraphInit, ChangeInit, OwnershipInit, MeetInit, JoinInit, LeaveInit {
   /** Members whose contacts are remembered at most. */
   readonly bookEntriesMax: number
-  /** Contacts kept on disk, to find the ring again after a restart. */
-  readonly keptContactsMax: number
 }
 
 export const overlayDefaults: OverlayInit = {
   atlasEntriesMax: 8192, // the size that the route benchmark is stated for
   nearEachSide: 4, // guess: wide enough to step over dead nodes, small enough for one frame
   bookEntriesMax: 16_384, // twice the atlas
-  keptContactsMax: 32, // guess
 
   hopsMax: 128, // guess: ten times what a lookup takes among 4,096 nodes
   attemptMs: 2000, // guess: above a slow flush or a long pause of garbage collection

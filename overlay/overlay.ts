@@ -7,12 +7,12 @@
 
 import { fromString } from 'uint8arrays/from-string'
 import { Book } from './contact/book.ts'
-import { KeptContacts } from './contact/kept-contacts.ts'
 import { meet } from './contact/meet.ts'
 import { AbortError, errorName, StoppedError } from './errors.ts'
 import { Graph } from './graph/graph.ts'
 import { Neighbors } from './graph/neighbors.ts'
 import { adjoin, beside } from './graph/adjoin.ts'
+import { keepLinks, restoreLinks } from './graph/kept-links.ts'
 import type { Holdings } from './holdings.ts'
 import type { Contact, Host } from './host.ts'
 import { everything, type Interval } from './interval.ts'
@@ -46,8 +46,10 @@ export interface OverlayComponents {
 }
 
 export interface StartOptions {
-  /** Found a ring at once, whatever others there are. */
-  readonly foundAnew?: boolean | undefined
+  /** A store without claims: found a ring `now`, or only `after meeting` the nodes that are listed, if none of them has one. */
+  readonly founding: 'now' | 'after meeting'
+  /** Addresses in the list of nodes to join. */
+  readonly listedCount: number
 }
 
 export class Overlay {
@@ -61,10 +63,12 @@ export class Overlay {
   readonly #graph: Graph
   readonly #stopping = new AbortController()
   readonly #met = new Map<MemberId, Member>()
+  readonly #introduced: Contact[] = []
   #identity!: StoreIdentity
   #ownership!: Ownership
   #holdings!: Holdings
-  #kept!: KeptContacts
+  /** The part of the store for identity and links. */
+  readonly #meta: Store
   #state: OverlayState = 'starting'
   /** One change of claims a node at a time, as advice; claims keep it safe. */
   #changing = false
@@ -76,6 +80,7 @@ export class Overlay {
   constructor ({ host, store }: OverlayComponents, init: OverlayInit) {
     this.#host = host
     this.#store = store
+    this.#meta = prefixed(store, fromString('i'))
     this.#init = init
     this.atlas = new Atlas(init)
     this.#book = new Book(init.bookEntriesMax)
@@ -93,20 +98,24 @@ export class Overlay {
     return view && { view, vector: this.#identity.vector, placement: this.#identity.placement }
   }
 
-  /** Open the store and answer others. Resolves when claims kept on disk are served again, or joining has begun. */
-  async start (holdings: Holdings, options: StartOptions = {}): Promise<void> {
-    this.#holdings = holdings
-    const meta = prefixed(this.#store, fromString('i'))
-    this.#identity = await StoreIdentity.open(meta, this.#host)
-    this.#kept = await KeptContacts.open(meta, this.#init.keptContactsMax)
+  /** Read who this store is and what it owns. Nothing is answered yet. */
+  async open (): Promise<void> {
+    this.#identity = await StoreIdentity.open(this.#meta, this.#host)
+    restoreLinks(this.#meta, this.neighbors)
+    for (const { view } of this.neighbors.all()) this.#learn(view)
     this.#ownership = new Ownership({ host: this.#host, store: prefixed(this.#store, fromString('o')), self: this.#identity.member, contactOf: id => this.#book.get(id) }, this.#init)
     this.#ownership.onClaim = change => { this.#onClaim(change) }
     await this.#ownership.open()
+  }
+
+  /** Answer others; after `open`. Resolves when claims kept on disk are served again, or joining has begun. */
+  async start (holdings: Holdings, options: StartOptions): Promise<void> {
+    this.#holdings = holdings
     this.#handle()
     if (this.#ownership.ownedRuns().length > 0) {
       await this.#resume()
     } else {
-      this.#enter(options.foundAnew === true).catch(error => {
+      this.#enter(options).catch(error => {
         if (!this.#stopping.signal.aborted) this.#host.log.error({ error: errorName(error) }, String(error.message))
       })
     }
@@ -119,6 +128,11 @@ export class Overlay {
       if (this.#state === 'stopped') throw new StoppedError('the node has stopped')
       await this.#host.sleep(20, signal)
     }
+  }
+
+  /** Somebody to say hello to while this node looks for a ring. */
+  introduce (contact: Contact): void {
+    if (this.#introduced.length < this.#init.metMax) this.#introduced.push(contact)
   }
 
   /** The owner of target by its own word. @throws as lookup */
@@ -170,16 +184,21 @@ export class Overlay {
     }
   }
 
-  /** Find the ring again after a restart and link in. */
+  /** Tell the neighbors of before the restart that this node is back, or find the ring through listed contacts. */
   async #relink (): Promise<void> {
     const { signal } = this.#stopping
-    while (!signal.aborted) {
-      const meeting = await this.#hello([...this.#kept.list(), ...await this.#host.discover()])
-      if (meeting.length > 0 || this.#ownership.ownedRuns().every(run => run.low.length === 0 && run.high === undefined)) break
+    const linked = this.neighbors.all().length > 0
+    while (!linked && !signal.aborted && !this.#ownsAll()) {
+      if ((await this.#hello(await this.#host.discover())).length > 0) break
       await this.#host.sleep(this.#init.meetIntervalMs, signal)
     }
     await this.#adjoin()
+    if (linked) await this.#graph.announce()
     await this.#graph.insert(signal)
+  }
+
+  #ownsAll (): boolean {
+    return this.#ownership.ownedRuns().every(run => run.low.length === 0 && run.high === undefined)
   }
 
   /** Ask contacts of a ring for their links, so that a lookup can begin somewhere. */
@@ -201,14 +220,16 @@ export class Overlay {
   }
 
   /** Meet a ring and join it, or found one. */
-  async #enter (foundAnew: boolean): Promise<void> {
+  async #enter ({ founding, listedCount }: StartOptions): Promise<void> {
     const { signal } = this.#stopping
     this.#setState('joining')
-    await this.#identity.placeAnew()
-    const meeting = foundAnew ? { outcome: 'found' as const } : await meet({ host: this.#host, self: this.#identity.member, met: this.#met }, this.#kept.list(), this.#init, signal)
+    const known = (): Contact[] => [...this.#introduced, ...this.neighbors.all().map(({ view }) => view.owner.contact)]
+    const meeting = founding === 'now' ? { outcome: 'found' as const } : await meet({ host: this.#host, self: this.#identity.member, met: this.#met, listedCount, known }, this.#init, signal)
     if (meeting.outcome === 'found') {
       await this.#found()
     } else {
+      await this.#identity.placeAnew()
+      this.neighbors.clear()
       for (const member of meeting.through) this.#book.learn(member)
       const reply = await join({ host: this.#host, identity: this.#identity, ownership: this.#ownership }, meeting.through, this.#init, signal)
       if (reply?.giver !== undefined) this.neighbors.set(0, 'left', reply.giver)
@@ -232,7 +253,7 @@ export class Overlay {
   }
 
   #handle (): void {
-    const { host } = { host: this.#host }
+    const host = this.#host
     this.routing.start()
     this.#graph.start()
     host.handle(helloMethod, ({ self, met }) => {
@@ -326,7 +347,7 @@ export class Overlay {
     await this.#mergePieces()
     await this.#adjoin()
     await this.#graph.refresh()
-    await this.#kept.keep(this.neighbors.all().map(node => node.view.owner.contact))
+    await keepLinks(this.#meta, this.neighbors)
   }
 
   async #adjoin (): Promise<void> {

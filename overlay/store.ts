@@ -18,7 +18,7 @@ export interface Row {
 export interface RowsOptions {
   /** From the highest key down. Default false. */
   readonly reverse?: boolean
-  /** Rows a page, at most; the last page may be shorter. */
+  /** Rows a page, at most. A page may be shorter, also before the last. */
   readonly pageRows: number
 }
 
@@ -34,7 +34,7 @@ export interface Store {
   getSync (key: Key): Uint8Array | undefined
   snapshot (): Snapshot
   /**
-   * Apply all or nothing. Resolves when flushed.
+   * Apply all or nothing. Resolves when flushed; until then the bytes given must not change.
    *
    * @throws StoreFullError (definite) when the disk is full; StoreError otherwise
    */

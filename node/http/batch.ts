@@ -6,7 +6,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { VerbOptions } from '../../storage/storage-api.ts'
-import { isKeyText, keyOfText } from '../key-text.ts'
+import { isWellFormed, keyOfText } from '../key-text.ts'
 import type { Job } from './gate.ts'
 import { orderedDefault, spatialDefault } from './init.ts'
 import { linesOf, type Line } from './lines.ts'
@@ -27,7 +27,7 @@ interface Result {
 }
 
 export function batchRoutes (app: FastifyInstance, surface: Surface): void {
-  void app.register(async scope => {
+  app.register(async scope => {
     scope.removeAllContentTypeParsers()
     // The body is read line by line, so Fastify's bound for whole bodies does not apply.
     scope.addContentTypeParser(ndjsonTypes, (_request, payload, done) => { done(null, payload) })
@@ -116,6 +116,6 @@ function textField (fields: Readonly<Record<string, unknown>>, name: string): st
   const value = fields[name]
   if (value === undefined || value === null) return undefined
   if (typeof value !== 'string') throw badField(name, `must be a string, got ${typeof value}`)
-  if (!isKeyText(value)) throw badField(name, 'holds half a surrogate pair, which has no UTF-8 form')
+  if (!isWellFormed(value)) throw badField(name, 'holds half a surrogate pair, which has no UTF-8 form')
   return value
 }

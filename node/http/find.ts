@@ -93,7 +93,7 @@ function askedByBody (request: FastifyRequest): Asked {
   }
 }
 
-const fieldKinds: Readonly<Record<string, string>> = { collection: 'string', match: 'string', cursor: 'string', limit: 'number', deadlineMs: 'number', count: 'boolean' }
+const fieldKinds = { collection: 'string', match: 'string', cursor: 'string', limit: 'number', deadlineMs: 'number', count: 'boolean' }
 
 /** The plain fields as the query would carry them, each of the kind that JSON has for it. */
 function textFields (fields: Readonly<Record<string, unknown>>): Query {
@@ -101,7 +101,8 @@ function textFields (fields: Readonly<Record<string, unknown>>): Query {
   for (const [name, kind] of Object.entries(fieldKinds)) {
     const value = fields[name]
     if (value === undefined) continue
-    if (typeof value !== kind) throw badField(name, `must be a ${kind}`)
+    const given = typeof value
+    if (given !== kind) throw badField(name, `must be a ${kind}`)
     texts[name] = String(value)
   }
   return texts

@@ -12,7 +12,8 @@ import type { Point } from '../../overlay/space/point.ts'
 import { checkPoint } from '../../overlay/space/point.ts'
 import type { CollectionDefinition } from '../../storage/records/collection.ts'
 import { didYouMean } from '../config/nearest.ts'
-import { plainOf } from '../key-text.ts'
+import { pointOfGeometry, textOfProperties, type Properties } from '../feature.ts'
+import { isWellFormed, plainOf } from '../key-text.ts'
 import { badField, Problem } from './problem.ts'
 import { numbers, type Query } from './query.ts'
 import { mediaType } from './row-text.ts'
@@ -27,8 +28,6 @@ export interface ObjectContent {
 export const geojsonType = 'application/geo+json'
 const jsonType = 'application/json'
 const textType = 'text/plain; charset=utf-8'
-/** Properties of a Feature that may give its text, first to last. */
-const textProperties = ['text', 'title', 'name', 'place'] as const
 const envelopeFields = ['value', 'contentType', 'encoding', 'point', 'text'] as const
 
 /** @throws Problem 400, InvalidSpaceError; with the field */
@@ -86,18 +85,14 @@ export function parseBody (body: Buffer): unknown {
 function contentOfFeature (collection: CollectionDefinition, given: unknown, contentType: string | undefined, value: Uint8Array): ObjectContent {
   const feature = objectOf(given, 'expected a GeoJSON Feature')
   if (feature['type'] !== 'Feature') throw badField('type', 'must be "Feature"; send many by POST /v1/objects:batch')
-  const properties = (feature['properties'] ?? {}) as Record<string, unknown>
-  const named = textProperties.map(name => Object.hasOwn(properties, name) ? properties[name] : undefined)
-  const text = named.find(one => typeof one === 'string') as string | undefined
-  return checkedFor(collection, { value, contentType, point: pointOfGeometry(feature['geometry']), text })
-}
-
-/** A third coordinate, height or depth, stays in the stored Feature. RFC 7946 section 3.1.1. */
-function pointOfGeometry (given: unknown): unknown {
-  if (given === null || given === undefined) return undefined
-  const { type, coordinates } = given as { type?: unknown, coordinates?: unknown }
-  if (type !== 'Point') throw badField('geometry', 'must be a Point, or null for an object without a place')
-  return Array.isArray(coordinates) && coordinates.length === 3 && typeof coordinates[2] === 'number' ? coordinates.slice(0, 2) : coordinates
+  const properties = (feature['properties'] ?? {}) as Properties
+  let point: unknown
+  try {
+    point = pointOfGeometry(feature['geometry'])
+  } catch (error) {
+    throw badField('geometry', (error as Error).message)
+  }
+  return checkedFor(collection, { value, contentType, point, text: textOfProperties(properties) })
 }
 
 function valueOf (fields: Readonly<Record<string, unknown>>, contentType: string | undefined): Pick<ObjectContent, 'value' | 'contentType'> {
@@ -115,7 +110,7 @@ function valueOf (fields: Readonly<Record<string, unknown>>, contentType: string
     return { value: encode(JSON.stringify(value)), contentType: contentType ?? jsonType }
   }
   if (typeof value !== 'string') throw badField('value', `must be a string for ${contentType ?? textType}`)
-  if (!value.isWellFormed()) throw badField('value', 'holds half a surrogate pair, which has no UTF-8 form')
+  if (!isWellFormed(value)) throw badField('value', 'holds half a surrogate pair, which has no UTF-8 form')
   return { value: encode(value), contentType: contentType ?? textType }
 }
 
@@ -127,7 +122,7 @@ function finite (value: unknown, field: string): void {
 
 function checkedFor (collection: CollectionDefinition, content: Omit<ObjectContent, 'point'> & { point: unknown }): ObjectContent {
   const { point, text } = content
-  if (text !== undefined && !text.isWellFormed()) throw badField('text', 'holds half a surrogate pair, which has no UTF-8 form')
+  if (text !== undefined && !isWellFormed(text)) throw badField('text', 'holds half a surrogate pair, which has no UTF-8 form')
   if (collection.kind === 'spatial') {
     return { ...content, point: point === undefined ? undefined : checkPoint(collection.space, point, 'point') }
   }

@@ -17,7 +17,7 @@ export interface ProblemInit {
   readonly retryAfterS?: number | undefined
   /** False: the write may have happened. */
   readonly definite?: boolean | undefined
-  readonly extra?: Readonly<Record<string, unknown>> | undefined
+  readonly extra?: object | undefined
 }
 
 /** An answer other than success, thrown by handlers. */

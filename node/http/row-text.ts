@@ -2,9 +2,8 @@
 // character for character (so 9007199254740993 stays what it was), text as a string, everything else as base64 with
 // "encoding": "base64". Strings are built by hand because this is the inner loop of every long answer.
 
-import { isUtf8 } from 'node:buffer'
 import type { StoredRecord, Version } from '../../storage/storage-api.ts'
-import { textOfKey, viewOf } from '../key-text.ts'
+import { textOfKey, textOfUtf8, viewOf } from '../key-text.ts'
 
 export function versionText (version: Version): string {
   return `${version.ms}-${version.counter}-${version.member}`
@@ -50,14 +49,13 @@ const formsMax = 1_000
 
 /** `"value"` of a record as JSON text, followed by its encoding where that is needed. */
 function valueText (record: StoredRecord): string {
-  const bytes = viewOf(record.value)
   const form = formOf(record.contentType)
-  if (form !== 'binary' && isUtf8(bytes)) {
-    const text = bytes.toString('utf8')
+  const text = form === 'binary' ? undefined : textOfUtf8(record.value)
+  if (text !== undefined) {
     if (form === 'text') return JSON.stringify(text)
     if (isJson(text)) return oneLine(text)
   }
-  return '"' + bytes.toString('base64') + '","encoding":"base64"'
+  return '"' + viewOf(record.value).toString('base64') + '","encoding":"base64"'
 }
 
 function propertiesText (record: StoredRecord): string {
@@ -71,7 +69,7 @@ function propertiesText (record: StoredRecord): string {
 function storedFeature (record: StoredRecord): { geometry?: unknown, properties?: unknown } | undefined {
   if (mediaType(record.contentType) !== featureType) return undefined
   try {
-    const feature = JSON.parse(viewOf(record.value).toString('utf8')) as { type?: unknown }
+    const feature = JSON.parse(viewOf(record.value).toString('utf8')) as { type?: unknown, geometry?: unknown, properties?: unknown } | null
     return feature?.type === 'Feature' ? feature : undefined
   } catch {
     return undefined

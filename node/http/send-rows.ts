@@ -21,7 +21,7 @@ export async function sendRows (reply: FastifyReply, form: RowForm, stream: RowS
   reply.header('content-type', form.contentType)
   if (first.done === true) return reply.send(first.value)
   // A client that leaves must free the rows even if nothing of the stream below was read yet.
-  const stop = (): void => { void chunks.return(first.value as Buffer).catch(() => {}) }
+  const stop = (): void => { chunks.return(first.value as Buffer).catch(() => {}) }
   if (job.signal?.aborted === true) stop()
   else reply.raw.once('close', stop)
   return reply.send(Readable.from(following(first.value, chunks), { objectMode: false, highWaterMark: 1 }))

@@ -120,7 +120,7 @@ function fail (log: Logger, error: unknown, request: FastifyRequest, reply: Fast
   // The rest of a body that was refused is not worth reading.
   if (problem.status === 413) reply.header('connection', 'close')
   for (const name of ['etag', 'x-isobar-version']) reply.removeHeader(name)
-  void reply.code(problem.status).header('content-type', problemType).send(JSON.stringify(problem.body()))
+  reply.code(problem.status).header('content-type', problemType).send(JSON.stringify(problem.body()))
 }
 
 async function listen (app: FastifyInstance, address: HostPort): Promise<string> {

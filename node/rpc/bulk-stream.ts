@@ -40,7 +40,7 @@ function waitWritable (stream: Stream): Promise<void> | undefined {
 export function sinkTo (stream: Stream): (source: AsyncIterable<Uint8Array>) => Promise<void> {
   return async source => {
     let failure: Error | undefined
-    const batcher = new Batcher(bytes => {
+    const batcher = new Batcher(bulkWriteBytesMax, bytes => {
       try {
         stream.send(bytes)
       } catch (error) {

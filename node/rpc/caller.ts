@@ -3,9 +3,9 @@
 
 import { AbortError, BusyError, ConnectionLostError, RemoteError, TimeoutError } from '../../overlay/errors.ts'
 import type { CallOptions, Codec, Metrics } from '../../overlay/host.ts'
-import { MalformedMessageError } from './errors.ts'
+import { MalformedMessageError, SilentError } from './errors.ts'
 import type { FrameStream } from './frame-stream.ts'
-import { callsInFlightMax, queueBytesMax } from './init.ts'
+import { callsInFlightMax, queueBytesMax, silentMsMax } from './init.ts'
 import { decodeFrame, encodeNotice, encodeRequest } from './wire/frame.ts'
 
 interface Waiting {
@@ -29,6 +29,8 @@ export class Caller {
   readonly #stream: FrameStream
   readonly #waiting = new Map<number, Waiting>()
   #lastId = 0
+  /** When the first request was sent since anything came; undefined if none was. */
+  #silentSinceMs: number | undefined
 
   constructor (components: CallerComponents, init: { readonly peer: string }) {
     this.#peer = init.peer
@@ -52,9 +54,10 @@ export class Caller {
       }
       const { deadlineMs, signal } = options
       const id = this.#newId()
-      const timer = setTimeout(() => { this.#fail(id, new TimeoutError(`no reply to ${method} from ${this.#peer} within ${deadlineMs} ms`)) }, deadlineMs)
+      const timer = setTimeout(() => { this.#late(id, method, deadlineMs) }, deadlineMs)
       const onAbort = signal === undefined ? undefined : () => { this.#fail(id, new AbortError(`the caller gave up ${method}`)) }
       if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true })
+      this.#silentSinceMs ??= performance.now()
       this.#waiting.set(id, { codec, resolve, reject, timer, signal, onAbort })
       this.#stream.write(encodeRequest(id, method, message))
     })
@@ -68,6 +71,7 @@ export class Caller {
   /** A frame came. Throws where the peer does not keep to the protocol, which ends the stream. */
   receive (bytes: Buffer): void {
     const frame = decodeFrame(bytes)
+    this.#silentSinceMs = undefined
     if (frame.kind === 'reply') {
       const waiting = this.#settle(frame.id)
       if (waiting === undefined) return
@@ -94,6 +98,12 @@ export class Caller {
     do this.#lastId = (this.#lastId + 1) >>> 0
     while (this.#waiting.has(this.#lastId))
     return this.#lastId
+  }
+
+  #late (id: number, method: string, deadlineMs: number): void {
+    this.#fail(id, new TimeoutError(`no reply to ${method} from ${this.#peer} within ${deadlineMs} ms`))
+    const silentMs = this.#silentSinceMs === undefined ? 0 : performance.now() - this.#silentSinceMs
+    if (silentMs > silentMsMax) this.#stream.abort(new SilentError(`nothing came from ${this.#peer} for ${Math.round(silentMs)} ms`))
   }
 
   #fail (id: number, error: Error): void { this.#settle(id)?.reject(error) }

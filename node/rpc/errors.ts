@@ -29,3 +29,9 @@ export class MalformedMessageError extends Error implements NamedError {
     this.definite = definite
   }
 }
+
+/** Nothing came over a connection for so long that it is held for dead. */
+export class SilentError extends Error implements NamedError {
+  override readonly name = 'SilentError'
+  readonly definite = false
+}

@@ -5,6 +5,7 @@
 import type { Stream, StreamCloseEvent, StreamMessageEvent } from '@libp2p/interface'
 import { Batcher } from './batcher.ts'
 import { Framer } from './framer.ts'
+import { batchBytesMax } from './init.ts'
 
 export interface FrameStreamInit {
   readonly stream: Stream
@@ -24,7 +25,7 @@ export class FrameStream {
     this.#stream = init.stream
     this.#init = init
     this.#framer = new Framer(init.onFrame)
-    this.#batcher = new Batcher(bytes => { this.#send(bytes) })
+    this.#batcher = new Batcher(batchBytesMax, bytes => { this.#send(bytes) })
     this.#stream.addEventListener('message', this.#onMessage)
     this.#stream.addEventListener('close', this.#onClose)
     this.#stream.addEventListener('remoteCloseWrite', this.#onRemoteClose)

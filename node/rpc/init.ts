@@ -43,3 +43,7 @@ export const discoveredMax = 32
 export const discoverMsMax = 1_500
 /** Time that an orderly stop may take before the rest is aborted; the process gives itself 10 s. */
 export const stopMsMax = 5_000
+/** Time for a connection to close in good order when this node stops (guess). */
+export const closeMsMax = 200
+/** A call that times out on a stream from which nothing came for this long ends its connection: Yamux does not (guess). */
+export const silentMsMax = 30_000

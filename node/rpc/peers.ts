@@ -10,6 +10,7 @@ import { serveRows } from './bulk.ts'
 import { Caller } from './caller.ts'
 import type { Dialer } from './dialer.ts'
 import { FrameStream } from './frame-stream.ts'
+import { SilentError } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import { dialTimeoutMs, pullsMax } from './init.ts'
 import { Responder } from './responder.ts'
@@ -153,12 +154,13 @@ export class Peers {
     void serveRows({ handlers, log }, stream, connection.remotePeer.toString())
   }
 
-  /** Disconnects a peer whose bytes could not be read. */
+  /** Disconnects a peer whose bytes could not be read, or that has long been silent. */
   #blame (peer: string, error: Error | undefined): void {
-    if (!(error instanceof RangeError)) return
+    const reason = error instanceof RangeError ? 'breach' : error instanceof SilentError ? 'silence' : undefined
+    if (reason === undefined || error === undefined) return
     const { libp2p, log, metrics } = this.#components
-    log.warn({ peer, reason: error.message }, 'a peer broke the protocol and is disconnected')
-    metrics.count('isobar_rpc_breaches_total')
+    log.warn({ peer, reason, text: error.message }, 'a peer is disconnected')
+    metrics.count('isobar_rpc_disconnects_total', { reason })
     for (const connection of libp2p.getConnections()) if (connection.remotePeer.toString() === peer) connection.abort(error)
   }
 

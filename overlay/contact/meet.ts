@@ -22,6 +22,10 @@ export interface MeetInit {
 
 export interface MeetComponents {
   readonly host: Host
+  /** Addresses in the list of nodes to join; this node's own may be among them. */
+  readonly listedCount: number
+  /** Contacts to try besides what the host discovers; looked at in each round. */
+  known (): readonly Contact[]
   readonly self: MemberId
   /** Nodes that said hello to us or were named by others while we wait. */
   readonly met: Map<MemberId, Member>
@@ -32,15 +36,14 @@ export type Meeting =
   | { readonly outcome: 'found' }
 
 /** Resolves when a ring is met or this node is to found one. @throws AbortError */
-export async function meet (components: MeetComponents, known: readonly Contact[], init: MeetInit, signal: AbortSignal): Promise<Meeting> {
+export async function meet (components: MeetComponents, init: MeetInit, signal: AbortSignal): Promise<Meeting> {
   const { host, self, met } = components
   const startMs = host.now()
   let settledSince = startMs
   let settledWith = ''
   for (;;) {
-    const listed = dedupe([...known, ...await host.discover()], host.self)
-    if (listed.length === 0 && met.size === 0) return { outcome: 'found' }
-    const round = await hellos(components, dedupe([...listed, ...[...met.values()].map(member => member.contact)], host.self), init, signal)
+    const contacts = dedupe([...components.known(), ...await host.discover(), ...[...met.values()].map(member => member.contact)], host.self)
+    const round = await hellos(components, contacts, init, signal)
     const through = round.replies.filter(reply => reply.serving).map(reply => reply.self)
     if (through.length > 0) return { outcome: 'ring', through }
     for (const member of round.replies.flatMap(reply => [reply.self, ...reply.met])) {
@@ -48,7 +51,9 @@ export async function meet (components: MeetComponents, known: readonly Contact[
     }
     const ids = [...met.keys(), self].sort()
     const nowWith = ids.join()
-    if (nowWith !== settledWith || round.silent > 0) settledSince = host.now()
+    // a list may name this node itself, which never answers
+    const allAnswer = round.silent === 0 && round.replies.length >= Math.max(1, components.listedCount - 1)
+    if (nowWith !== settledWith || !allAnswer) settledSince = host.now()
     settledWith = nowWith
     const waitedMs = host.now() - startMs
     const isLowest = ids[0] === self

@@ -57,8 +57,21 @@ export class Graph {
   /** Link in at every level above 0, from the lowest up, until a level has nobody else. */
   async insert (signal: AbortSignal): Promise<void> {
     for (let level = 1; level <= levelsMax && !signal.aborted; level++) {
-      const [left, right] = await Promise.all(sides.map(async side => await this.#linkAt(level, side)))
+      const links = this.#components.neighbors.at(level)
+      const [left, right] = await Promise.all(sides.map(async side => links[side] ?? await this.#linkAt(level, side)))
       if (left === undefined && right === undefined) return
+    }
+  }
+
+  /** After a restart: tell every link that this node is here, at its present address. */
+  async announce (): Promise<void> {
+    const { neighbors } = this.#components
+    for (let level = 0; level < neighbors.height; level++) {
+      const links = neighbors.at(level)
+      await Promise.all(sides.map(async side => {
+        const link = links[side]
+        if (link !== undefined) await this.#linkWith(level, side, link)
+      }))
     }
   }
 

@@ -6,6 +6,7 @@
 import { compareKeys } from '../interval.ts'
 import type { MemberId } from '../member.ts'
 import type { GraphNode } from '../messages.ts'
+import { isNewer } from '../routing/atlas.ts'
 import type { OwnerView } from '../routing/routing.ts'
 import { levelsMax, sharedLevels } from './membership-vector.ts'
 
@@ -33,6 +34,10 @@ export class Neighbors {
 
   at (level: number): Readonly<Level> {
     return this.#levels[level] ?? { left: undefined, right: undefined }
+  }
+
+  levels (): ReadonlyArray<Readonly<Level>> {
+    return this.#levels
   }
 
   /** Each linked node once, level by level from the lowest. */
@@ -74,7 +79,7 @@ export class Neighbors {
     for (const links of this.#levels) {
       for (const side of ['left', 'right'] as const) {
         const link = links[side]
-        if (link?.view.owner.id === view.owner.id) links[side] = { ...link, view }
+        if (link?.view.owner.id === view.owner.id && !isNewer(link.view, view)) links[side] = { ...link, view }
       }
     }
   }

@@ -10,7 +10,7 @@ import { compareBallots, higherBallot } from './ballot.ts'
 import type { Ballot } from './ballot.ts'
 import { checkClaim, isMember, sameClaim, supersedes } from './claim.ts'
 import type { Claim, Piece } from './claim.ts'
-import { catchUp } from './register.ts'
+import { catchUp, stepOf } from './register.ts'
 import type { Learned, Registers, Step } from './register.ts'
 
 /** `value` shall be the successor of `base` over interval. */
@@ -63,7 +63,7 @@ export function accept (registers: Registers, self: MemberId, { ballot, proposal
       return { ...register, promised: ballot, accepted: { ballot, claim: value } }
     })
   }
-  return { registers: next, changed: next.changesSince(registers), learned, reply: { ballot, accepted, held, above } }
+  return { ...stepOf(registers, next), learned, reply: { ballot, accepted, held, above } }
 }
 
 function checkSuccessor ({ base, value }: Proposed): void {

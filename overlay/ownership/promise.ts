@@ -11,7 +11,7 @@ import { compareBallots, higherBallot } from './ballot.ts'
 import type { Ballot } from './ballot.ts'
 import { isMember, sameClaim, supersedes } from './claim.ts'
 import type { Claim, Piece } from './claim.ts'
-import { catchUp } from './register.ts'
+import { catchUp, stepOf } from './register.ts'
 import type { Accepted, Learned, Register, Registers, Step } from './register.ts'
 
 export interface PromiseRequest {
@@ -70,7 +70,7 @@ export function promise (registers: Registers, self: MemberId, request: PromiseR
   if (reply.answer === 'promised') {
     for (const { interval } of reply.parts) next.update(interval, register => ({ ...register!, promised: request.ballot }))
   }
-  return { registers: next, changed: next.changesSince(registers), learned, reply }
+  return { ...stepOf(registers, next), learned, reply }
 }
 
 function refusalOf (views: readonly View[], self: MemberId, ballot: Ballot, { leaseBlocks }: PromiseOptions): PromiseReply | undefined {

@@ -56,6 +56,12 @@ export interface LearnStep extends Step {
   readonly disputed: readonly Disputed[]
 }
 
+/** The step from one state to the next, which is the former itself when no row changed. */
+export function stepOf (before: Registers, after: Registers): Step {
+  const changed = after.changesSince(before)
+  return { registers: changed.put.length + changed.remove.length === 0 ? before : after, changed }
+}
+
 export function newRegisters (segments: Iterable<Segment<Register>> = []): Registers {
   return new IntervalMap(sameRegister, segments)
 }
@@ -95,7 +101,7 @@ function takeIn (registers: Registers, pieces: readonly Piece[], takes: (claim: 
       return register
     })
   }
-  return { registers: next, changed: next.changesSince(registers), learned, disputed }
+  return { ...stepOf(registers, next), learned, disputed }
 }
 
 /** The decided claims over interval, to be the bases of a change; undefined where some key of it is unknown. */
@@ -127,7 +133,7 @@ export function raiseCeiling (registers: Registers, self: MemberId, { interval, 
     raised.push(stretch)
     return { ...register, ceiling: Math.max(register.ceiling, ceiling) }
   })
-  return { registers: next, changed: next.changesSince(registers), raised }
+  return { ...stepOf(registers, next), raised }
 }
 
 /** Milliseconds since 1970. After a boot an owner gives no version below the ceiling that it had flushed. */

@@ -56,11 +56,13 @@ export class Atlas {
     return clipped(segment.value.view, segment.interval)
   }
 
-  /** Up to count entries on each side of key, nearest first. `before` includes the one that holds key. */
-  around (key: Key, count: number): { before: OwnerView[], after: OwnerView[] } {
+  /**
+   * Up to count entries on each side of key, nearest first, each as it was told: what newer claims cut from a view would
+   * make its owner seem to stand elsewhere.
+   */
+  around (key: Key, count: number): OwnerView[] {
     const { before, after } = this.#map.around(key, count)
-    const view = (segment: { value: Entry, interval: Interval }): OwnerView => clipped(segment.value.view, segment.interval)
-    return { before: before.map(view), after: after.map(view) }
+    return [...before, ...after].map(segment => segment.value.view)
   }
 
   /** All entries that meet interval, in key order. */

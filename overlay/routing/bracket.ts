@@ -64,8 +64,8 @@ export class Bracket {
 
   /** Whom to ask next; undefined when nobody nearer is known. */
   next (): OwnerView | undefined {
-    const covering = this.#find(candidate => candidate.state === 'new' && covers(candidate.view.interval, this.target))
-    if (covering !== undefined) return covering.view
+    const covering = this.#newestCovering('new')
+    if (covering !== undefined) return covering
     const left = this.#nearestLeft()
     const right = this.#nearestRight()
     if (left?.state !== 'new') return right?.state === 'new' ? right.view : undefined
@@ -75,7 +75,7 @@ export class Bracket {
 
   /** A silent node that is thought to own the target. */
   silentOwner (): OwnerView | undefined {
-    return this.#find(candidate => candidate.state === 'failed' && covers(candidate.view.interval, this.target))?.view
+    return this.#newestCovering('failed')
   }
 
   /** The keys around the target that no node which answered claims. */
@@ -87,11 +87,13 @@ export class Bracket {
     return { low: above ? low : left?.low ?? low, high: right?.low }
   }
 
-  #find (passes: (candidate: Candidate) => boolean): Candidate | undefined {
+  #newestCovering (state: State): OwnerView | undefined {
+    let newest: OwnerView | undefined
     for (const candidate of this.#candidates.values()) {
-      if (passes(candidate)) return candidate
+      if (candidate.state !== state || !covers(candidate.view.interval, this.target)) continue
+      if (newest === undefined || isNewer(candidate.view, newest)) newest = candidate.view
     }
-    return undefined
+    return newest
   }
 
   #nearestLeft (): Candidate | undefined {

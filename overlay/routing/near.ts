@@ -12,10 +12,9 @@ export interface NearInit {
 }
 
 export function ownersNear (atlas: Atlas, neighbors: Neighbors, target: Target, init: NearInit): OwnerView[] {
-  const { before, after } = atlas.around(target.key, init.nearEachSide)
-  const lower = before
-  const upper = after
-  for (const { view } of neighbors.all()) {
+  const lower: OwnerView[] = []
+  const upper: OwnerView[] = []
+  for (const view of [...atlas.around(target.key, init.nearEachSide), ...neighbors.all().map(node => node.view)]) {
     const order = compareKeys(view.interval.low, target.key)
     ;(order < 0 || (order === 0 && !target.below) ? lower : upper).push(view)
   }

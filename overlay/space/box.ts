@@ -8,7 +8,7 @@ import type { Region } from './region.ts'
 import { columnOf, rowOf, type Space } from './space.ts'
 
 export function boxRegion (space: Space, box: Box, levels: number): Region {
-  const rectangles = Int32Array.from(boxRectangles(space, box, levels).flat())
+  const rectangles = boxRectangles(space, box, levels).flat()
   const count = rectangles.length
   return {
     holds: point => boxHolds(space, box, point[0], point[1]),

@@ -11,10 +11,13 @@ import { nowhere, seek } from './seek.ts'
 import type { Space } from './space.ts'
 
 /** Cells of a cover. guess: finer covers cost more seeks in a store than the rows they leave out */
-export const coverCellsMax = 1_024
+export const coverCellsMax = 256
 
-/** At most `cellsMax` cells (so at most as many intervals), at least 1; Infinity for the exact cover, made as it is read. */
-export interface CoverOptions { readonly cellsMax?: number }
+/**
+ * At most `cellsMax` cells (so at most as many intervals), at least 1; Infinity for the exact cover, made as it is read.
+ * Only what lies in [low, high) of the curve, clipped; so an owner spends the cells on its own interval.
+ */
+export interface CoverOptions { readonly cellsMax?: number, readonly low?: number, readonly high?: number }
 
 /** An interval of the curve, [low, high). */
 export type CurveInterval = [low: number, high: number]
@@ -48,9 +51,11 @@ export function prepare (space: Space, extent: Extent, levels = curveLevels): Pr
       checkIndex(index, length)
       return index < 0 ? undefined : placeOf(seek(region, Math.min(index, length - 1), levels, -1))
     },
-    intervals: ({ cellsMax = coverCellsMax } = {}) => {
+    intervals: ({ cellsMax = coverCellsMax, low = 0, high = length } = {}) => {
       if (!(cellsMax >= 1)) throw new RangeError(`cellsMax ${cellsMax} must be at least 1`)
-      return joined(cells(region, levels, depthFor(region, levels, cellsMax)))
+      if (!(low >= 0 && low <= high && high <= length)) throw new RangeError(`[${low}, ${high}) is no interval of a curve of ${length} cells`)
+      const part: Part = { region, levels, low, high }
+      return joined(cells(part, depthFor(part, cellsMax)))
     }
   }
 }
@@ -79,16 +84,19 @@ function placeOf (index: number): number | undefined {
   return index === nowhere ? undefined : index
 }
 
+/** The part of the curve that is covered. */
+interface Part { readonly region: Region, readonly levels: number, readonly low: number, readonly high: number }
+
 /** The greatest depth at which a cover has at most `cellsMax` cells. */
-function depthFor (region: Region, levels: number, cellsMax: number): number {
-  if (cellsMax === Infinity) return levels
-  for (let depth = 1; depth <= levels; depth++) {
-    const source = cells(region, levels, depth)
+function depthFor (part: Part, cellsMax: number): number {
+  if (cellsMax === Infinity) return part.levels
+  for (let depth = 1; depth <= part.levels; depth++) {
+    const source = cells(part, depth)
     let count = 0
     while (count <= cellsMax && source.next().done !== true) count++
     if (count > cellsMax) return depth - 1
   }
-  return levels
+  return part.levels
 }
 
 /** Joins cells that touch on the curve. */
@@ -106,10 +114,10 @@ function * joined (source: Iterable<CurveInterval>): Generator<CurveInterval, vo
 }
 
 /** The cells that meet, in curve order: whole ones as large as they come, others at `depthMax`. Depth first, own stack. */
-function * cells (region: Region, levels: number, depthMax: number): Generator<CurveInterval, void, undefined> {
-  if (!region.meets(0, 0, 1 << levels)) return
+function * cells ({ region, levels, low, high }: Part, depthMax: number): Generator<CurveInterval, void, undefined> {
+  if (low === high || !region.meets(0, 0, 1 << levels)) return
   if (depthMax === 0 || region.within(0, 0, 1 << levels)) {
-    yield [0, curveLength(levels)]
+    yield [low, high]
     return
   }
   const children = new Int8Array(depthMax + 1)
@@ -130,10 +138,11 @@ function * cells (region: Region, levels: number, depthMax: number): Generator<C
     const quadrant = childQuadrant[at] as number
     const column = (columns[depth] as number) + (quadrant >> 1) * side
     const row = (rows[depth] as number) + (quadrant & 1) * side
-    if (!region.meets(column, row, side)) continue
     const start = (starts[depth] as number) + child * side * side
+    const end = start + side * side
+    if (end <= low || start >= high || !region.meets(column, row, side)) continue
     if (depth + 1 === depthMax || region.within(column, row, side)) {
-      yield [start, start + side * side]
+      yield [Math.max(start, low), Math.min(end, high)]
       continue
     }
     depth++

@@ -19,7 +19,7 @@ export function polygonRegion (space: Space, polygon: Polygon, levels: number): 
     if (space.kind === 'lonlat' && Math.abs(y) === 90) return true
     return evenOdd(edges, indexedX(space, x, y), y)
   }
-  const touches = edgeTest(space, edges)
+  const touches = edgeTest(edges, span)
   const last = (1 << levels) - 1
   const pole = columnOf(space, 0, levels)
   const slack = slackOf(space)
@@ -85,33 +85,57 @@ function evenOdd (edges: readonly Edge[], x: number, y: number): boolean {
 
 interface Square { west: number, south: number, east: number, north: number }
 
+/** Strips of latitude (or y) by which edges are looked up. guess */
+const stripsCount = 64
+/** Squares that reach over more strips than this look at all edges, each once. guess */
+const stripsMax = 3
+
 /** Tests whether any edge may pass through a square. */
-function edgeTest (space: Space, edges: readonly Edge[]): (square: Square) => boolean {
-  const count = edges.length
-  const numbers = new Float64Array(count * 4)
+function edgeTest (edges: readonly Edge[], span: { south: number, north: number }): (square: Square) => boolean {
+  const numbers = new Float64Array(edges.length * 4)
   edges.forEach((edge, at) => numbers.set([edge.west, edge.westY, edge.east + 360 * edge.turns, edge.eastY], at * 4))
+  // monotone, so what overlaps in latitude shares a strip
+  const stripAt = (y: number): number => Math.max(0, Math.min(stripsCount - 1, Math.floor((y - span.south) / (span.north - span.south) * stripsCount)))
+  const all = edges.map((_edge, at) => at * 4)
+  const strips = Array.from({ length: stripsCount }, (): number[] => [])
+  edges.forEach(({ westY, eastY }, at) => {
+    for (let strip = stripAt(Math.min(westY, eastY)); strip <= stripAt(Math.max(westY, eastY)); strip++) strips[strip]?.push(at * 4)
+  })
   // on the globe an edge that reaches 180 or passes it also lies at the west of the map
-  const lifts = space.kind === 'lonlat' ? 2 : 1
+  const lifts = edges.some(edge => edge.turns === 1 || edge.eastIndexed !== edge.east) ? 2 : 1
   return square => {
-    const middleY = (square.south + square.north) / 2
-    const halfY = square.north - middleY
-    const halfX = (square.east - square.west) / 2
+    const first = stripAt(square.south)
+    const last = stripAt(square.north)
     for (let lift = 0; lift < lifts; lift++) {
-      const west = square.west + lift * 360
-      const east = square.east + lift * 360
-      for (let at = 0; at < count * 4; at += 4) {
-        const ax = numbers[at] as number
-        const bx = numbers[at + 2] as number
-        if (ax > east || bx < west) continue
-        const ay = numbers[at + 1] as number
-        const by = numbers[at + 3] as number
-        if ((ay > square.north && by > square.north) || (ay < square.south && by < square.south)) continue
-        const left = (bx - ax) * (middleY - ay)
-        const right = (by - ay) * ((west + east) / 2 - ax)
-        const reach = (bx - ax) * halfY + Math.abs(by - ay) * halfX
-        if (Math.abs(left - right) <= reach + sideErrorRelative * (Math.abs(left) + Math.abs(right))) return true
+      if (last - first >= stripsMax) {
+        if (anyMeets(numbers, all, square, lift * 360)) return true
+        continue
       }
+      for (let strip = first; strip <= last; strip++) if (anyMeets(numbers, strips[strip] as number[], square, lift * 360)) return true
     }
     return false
   }
+}
+
+/** Whether any of the listed edges may pass through a square moved east by `lift` degrees: bounds overlap, and the middle is no farther from the line than the square reaches. */
+function anyMeets (numbers: Float64Array, list: readonly number[], square: Square, lift: number): boolean {
+  const west = square.west + lift
+  const east = square.east + lift
+  const middleY = (square.south + square.north) / 2
+  const halfY = square.north - middleY
+  const halfX = (square.east - square.west) / 2
+  for (let n = 0; n < list.length; n++) {
+    const at = list[n] as number
+    const ax = numbers[at] as number
+    const bx = numbers[at + 2] as number
+    if (ax > east || bx < west) continue
+    const ay = numbers[at + 1] as number
+    const by = numbers[at + 3] as number
+    if ((ay > square.north && by > square.north) || (ay < square.south && by < square.south)) continue
+    const left = (bx - ax) * (middleY - ay)
+    const right = (by - ay) * ((west + east) / 2 - ax)
+    const reach = (bx - ax) * halfY + Math.abs(by - ay) * halfX
+    if (Math.abs(left - right) <= reach + sideErrorRelative * (Math.abs(left) + Math.abs(right))) return true
+  }
+  return false
 }

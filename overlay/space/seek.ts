@@ -1,6 +1,6 @@
 // The step of every walk over an extent: the first place on the curve at or after an index whose cell meets the extent,
-// and its mirror image, the last at or before. One descent of the Hilbert quad tree along the given index, remembering
-// the nearest sibling beyond it that meets, and one descent into that sibling; at most 4 tests a level, no allocation.
+// and its mirror image, the last at or before. Down the Hilbert quad tree along the index while its cells meet, up to the
+// nearest sibling beyond it that meets, and down into that one; at most 8 tests a level, no stack, no allocation.
 // Source: Tornado's neighbor-based search carried over to a curve. It may name a cell too many, never one too few.
 
 import { childAt, childQuadrant, childState, highHalf, lowHalf } from './curve.ts'
@@ -22,35 +22,39 @@ export function seek (region: Region, index: number, levels: number, step: 1 | -
   let column = 0
   let row = 0
   let start = 0
-  let otherState = 0
-  let otherColumn = 0
-  let otherRow = 0
-  let otherStart = nowhere
-  let otherBit = 0
-  for (let bit = levels - 1; bit >= 0; bit--) {
+  let bit = levels - 1
+  // down: as far as the cells around the index meet
+  for (; bit >= 0; bit--) {
     const side = 1 << bit
-    const cells = side * side
+    const own = childAt(high, low, bit)
+    const quadrant = childQuadrant[state * 4 + own] as number
+    const childColumn = column + (quadrant >> 1) * side
+    const childRow = row + (quadrant & 1) * side
+    if (!region.meets(childColumn, childRow, side)) break
+    column = childColumn
+    row = childRow
+    start += own * side * side
+    state = childState[state * 4 + own] as number
+  }
+  if (bit < 0) return index
+  // up: until a sibling beyond the index meets
+  for (; bit < levels; bit++) {
+    const side = 1 << bit
     const own = childAt(high, low, bit)
     for (let child = own + step; child >= 0 && child <= 3; child += step) {
       const quadrant = childQuadrant[state * 4 + child] as number
       const childColumn = column + (quadrant >> 1) * side
       const childRow = row + (quadrant & 1) * side
-      if (!region.meets(childColumn, childRow, side)) continue
-      otherState = childState[state * 4 + child] as number
-      otherColumn = childColumn
-      otherRow = childRow
-      otherStart = start + child * cells
-      otherBit = bit
-      break
+      if (region.meets(childColumn, childRow, side)) return outermost(region, childState[state * 4 + child] as number, childColumn, childRow, start + child * side * side, bit, step)
     }
-    const quadrant = childQuadrant[state * 4 + own] as number
-    column += (quadrant >> 1) * side
-    row += (quadrant & 1) * side
-    start += own * cells
-    state = childState[state * 4 + own] as number
-    if (!region.meets(column, row, side)) return otherStart < 0 ? nowhere : outermost(region, otherState, otherColumn, otherRow, otherStart, otherBit, step)
+    if (bit + 1 === levels) break
+    const parentOwn = childAt(high, low, bit + 1)
+    column &= -(side * 4)
+    row &= -(side * 4)
+    start -= parentOwn * side * side * 4
+    state = childState[state * 4 + parentOwn] as number // a step of the state undoes itself
   }
-  return index
+  return nowhere
 }
 
 /** The first (step 1) or last (step -1) place that meets, inside a cell with a side of 2^bit that does. */

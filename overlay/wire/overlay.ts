@@ -6346,3 +6346,413 @@ export namespace DecidedReply {
     return streamMessage(buf, DecidedReply.codec(), opts)
   }
 }
+
+export interface KeptLevel {
+  left?: GraphNode
+  right?: GraphNode
+}
+
+export namespace KeptLevel {
+  let _codec: Codec<KeptLevel>
+
+  export const codec = (): Codec<KeptLevel> => {
+    if (_codec == null) {
+      _codec = message<KeptLevel>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if (obj.left != null) {
+          w.uint32(10)
+          GraphNode.codec().encode(obj.left, w)
+        }
+
+        if (obj.right != null) {
+          w.uint32(18)
+          GraphNode.codec().encode(obj.right, w)
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {}
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              obj.left = GraphNode.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.left
+              })
+              break
+            }
+            case 2: {
+              obj.right = GraphNode.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.right
+              })
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * (reader, length, prefix, opts = {}) {
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              yield * GraphNode.codec().stream(reader, reader.uint32(), `${prefix}.left`, {
+                limits: opts.limits?.left
+              })
+
+              break
+            }
+            case 2: {
+              yield * GraphNode.codec().stream(reader, reader.uint32(), `${prefix}.right`, {
+                limits: opts.limits?.right
+              })
+
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+      })
+    }
+
+    return _codec
+  }
+
+  export interface KeptLevelLeftViewIntervalLowFieldEvent {
+    field: '$.left.view.interval.low'
+    value: Uint8Array<ArrayBuffer>
+  }
+
+  export interface KeptLevelLeftViewIntervalHighFieldEvent {
+    field: '$.left.view.interval.high'
+    value: Uint8Array<ArrayBuffer>
+  }
+
+  export interface KeptLevelLeftViewChainFieldEvent {
+    field: '$.left.view.chain'
+    value: string
+  }
+
+  export interface KeptLevelLeftViewEpochFieldEvent {
+    field: '$.left.view.epoch'
+    value: number
+  }
+
+  export interface KeptLevelLeftViewOwnerIdFieldEvent {
+    field: '$.left.view.owner.id'
+    value: string
+  }
+
+  export interface KeptLevelLeftViewOwnerContactIdFieldEvent {
+    field: '$.left.view.owner.contact.id'
+    value: string
+  }
+
+  export interface KeptLevelLeftViewOwnerContactAddressesFieldEvent {
+    field: '$.left.view.owner.contact.addresses[]'
+    index: number
+    value: string
+  }
+
+  export interface KeptLevelLeftVectorFieldEvent {
+    field: '$.left.vector'
+    value: number
+  }
+
+  export interface KeptLevelLeftPlacementFieldEvent {
+    field: '$.left.placement'
+    value: number
+  }
+
+  export interface KeptLevelRightViewIntervalLowFieldEvent {
+    field: '$.right.view.interval.low'
+    value: Uint8Array<ArrayBuffer>
+  }
+
+  export interface KeptLevelRightViewIntervalHighFieldEvent {
+    field: '$.right.view.interval.high'
+    value: Uint8Array<ArrayBuffer>
+  }
+
+  export interface KeptLevelRightViewChainFieldEvent {
+    field: '$.right.view.chain'
+    value: string
+  }
+
+  export interface KeptLevelRightViewEpochFieldEvent {
+    field: '$.right.view.epoch'
+    value: number
+  }
+
+  export interface KeptLevelRightViewOwnerIdFieldEvent {
+    field: '$.right.view.owner.id'
+    value: string
+  }
+
+  export interface KeptLevelRightViewOwnerContactIdFieldEvent {
+    field: '$.right.view.owner.contact.id'
+    value: string
+  }
+
+  export interface KeptLevelRightViewOwnerContactAddressesFieldEvent {
+    field: '$.right.view.owner.contact.addresses[]'
+    index: number
+    value: string
+  }
+
+  export interface KeptLevelRightVectorFieldEvent {
+    field: '$.right.vector'
+    value: number
+  }
+
+  export interface KeptLevelRightPlacementFieldEvent {
+    field: '$.right.placement'
+    value: number
+  }
+
+  export function encode (obj: Partial<KeptLevel>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, KeptLevel.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<KeptLevel>): KeptLevel {
+    return decodeMessage(buf, KeptLevel.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<KeptLevel>): Generator<KeptLevelLeftViewIntervalLowFieldEvent | KeptLevelLeftViewIntervalHighFieldEvent | KeptLevelLeftViewChainFieldEvent | KeptLevelLeftViewEpochFieldEvent | KeptLevelLeftViewOwnerIdFieldEvent | KeptLevelLeftViewOwnerContactIdFieldEvent | KeptLevelLeftViewOwnerContactAddressesFieldEvent | KeptLevelLeftVectorFieldEvent | KeptLevelLeftPlacementFieldEvent | KeptLevelRightViewIntervalLowFieldEvent | KeptLevelRightViewIntervalHighFieldEvent | KeptLevelRightViewChainFieldEvent | KeptLevelRightViewEpochFieldEvent | KeptLevelRightViewOwnerIdFieldEvent | KeptLevelRightViewOwnerContactIdFieldEvent | KeptLevelRightViewOwnerContactAddressesFieldEvent | KeptLevelRightVectorFieldEvent | KeptLevelRightPlacementFieldEvent> {
+    return streamMessage(buf, KeptLevel.codec(), opts)
+  }
+}
+
+export interface KeptLinks {
+  levels: KeptLevel[]
+}
+
+export namespace KeptLinks {
+  let _codec: Codec<KeptLinks>
+
+  export const codec = (): Codec<KeptLinks> => {
+    if (_codec == null) {
+      _codec = message<KeptLinks>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if (obj.levels != null && obj.levels.length > 0) {
+          for (const value of obj.levels) {
+            w.uint32(10)
+            KeptLevel.codec().encode(value, w)
+          }
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {
+          levels: []
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              if (opts.limits?.levels != null && obj.levels.length === opts.limits.levels) {
+                throw new MaxLengthError('Decode error - repeated field "levels" had too many elements')
+              }
+
+              obj.levels.push(KeptLevel.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.levels$
+              }))
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * (reader, length, prefix, opts = {}) {
+        const obj = {
+          levels: 0
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              if (opts.limits?.levels != null && obj.levels === opts.limits.levels) {
+                throw new MaxLengthError('Streaming decode error - repeated field "levels" had too many elements')
+              }
+
+              for (const evt of KeptLevel.codec().stream(reader, reader.uint32(), `${prefix}.levels[]`, {
+                limits: opts.limits?.levels$
+              })) {
+                yield {
+                  ...evt,
+                  index: obj.levels
+                }
+              }
+
+              obj.levels++
+
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+      })
+    }
+
+    return _codec
+  }
+
+  export interface KeptLinksLevelsLeftViewIntervalLowFieldEvent {
+    field: '$.levels[].left.view.interval.low'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface KeptLinksLevelsLeftViewIntervalHighFieldEvent {
+    field: '$.levels[].left.view.interval.high'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface KeptLinksLevelsLeftViewChainFieldEvent {
+    field: '$.levels[].left.view.chain'
+    value: string
+    index: number
+  }
+
+  export interface KeptLinksLevelsLeftViewEpochFieldEvent {
+    field: '$.levels[].left.view.epoch'
+    value: number
+    index: number
+  }
+
+  export interface KeptLinksLevelsLeftViewOwnerIdFieldEvent {
+    field: '$.levels[].left.view.owner.id'
+    value: string
+    index: number
+  }
+
+  export interface KeptLinksLevelsLeftViewOwnerContactIdFieldEvent {
+    field: '$.levels[].left.view.owner.contact.id'
+    value: string
+    index: number
+  }
+
+  export interface KeptLinksLevelsLeftViewOwnerContactAddressesFieldEvent {
+    field: '$.levels[].left.view.owner.contact.addresses[]'
+    index: number
+    value: string
+  }
+
+  export interface KeptLinksLevelsLeftVectorFieldEvent {
+    field: '$.levels[].left.vector'
+    value: number
+    index: number
+  }
+
+  export interface KeptLinksLevelsLeftPlacementFieldEvent {
+    field: '$.levels[].left.placement'
+    value: number
+    index: number
+  }
+
+  export interface KeptLinksLevelsRightViewIntervalLowFieldEvent {
+    field: '$.levels[].right.view.interval.low'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface KeptLinksLevelsRightViewIntervalHighFieldEvent {
+    field: '$.levels[].right.view.interval.high'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface KeptLinksLevelsRightViewChainFieldEvent {
+    field: '$.levels[].right.view.chain'
+    value: string
+    index: number
+  }
+
+  export interface KeptLinksLevelsRightViewEpochFieldEvent {
+    field: '$.levels[].right.view.epoch'
+    value: number
+    index: number
+  }
+
+  export interface KeptLinksLevelsRightViewOwnerIdFieldEvent {
+    field: '$.levels[].right.view.owner.id'
+    value: string
+    index: number
+  }
+
+  export interface KeptLinksLevelsRightViewOwnerContactIdFieldEvent {
+    field: '$.levels[].right.view.owner.contact.id'
+    value: string
+    index: number
+  }
+
+  export interface KeptLinksLevelsRightViewOwnerContactAddressesFieldEvent {
+    field: '$.levels[].right.view.owner.contact.addresses[]'
+    index: number
+    value: string
+  }
+
+  export interface KeptLinksLevelsRightVectorFieldEvent {
+    field: '$.levels[].right.vector'
+    value: number
+    index: number
+  }
+
+  export interface KeptLinksLevelsRightPlacementFieldEvent {
+    field: '$.levels[].right.placement'
+    value: number
+    index: number
+  }
+
+  export function encode (obj: Partial<KeptLinks>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, KeptLinks.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<KeptLinks>): KeptLinks {
+    return decodeMessage(buf, KeptLinks.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<KeptLinks>): Generator<KeptLinksLevelsLeftViewIntervalLowFieldEvent | KeptLinksLevelsLeftViewIntervalHighFieldEvent | KeptLinksLevelsLeftViewChainFieldEvent | KeptLinksLevelsLeftViewEpochFieldEvent | KeptLinksLevelsLeftViewOwnerIdFieldEvent | KeptLinksLevelsLeftViewOwnerContactIdFieldEvent | KeptLinksLevelsLeftViewOwnerContactAddressesFieldEvent | KeptLinksLevelsLeftVectorFieldEvent | KeptLinksLevelsLeftPlacementFieldEvent | KeptLinksLevelsRightViewIntervalLowFieldEvent | KeptLinksLevelsRightViewIntervalHighFieldEvent | KeptLinksLevelsRightViewChainFieldEvent | KeptLinksLevelsRightViewEpochFieldEvent | KeptLinksLevelsRightViewOwnerIdFieldEvent | KeptLinksLevelsRightViewOwnerContactIdFieldEvent | KeptLinksLevelsRightViewOwnerContactAddressesFieldEvent | KeptLinksLevelsRightVectorFieldEvent | KeptLinksLevelsRightPlacementFieldEvent> {
+    return streamMessage(buf, KeptLinks.codec(), opts)
+  }
+}

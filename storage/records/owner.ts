@@ -16,6 +16,8 @@ export interface OwnerComponents {
   readonly objects: Objects
   /** Told of each request that this node answers as owner. */
   readonly onTouch: (key: Key, verb: string) => void
+  /** Told of rows given and rows looked at. */
+  readonly onRead: (verb: string, rows: number, scanned: number) => void
 }
 
 export type OwnerInit = Pick<StorageInit, 'memberId' | 'unicodeVersion' | 'scanPageRows' | 'scannedRowsMax'>

@@ -1,3 +1,5 @@
+// What the store on disk adds to the conformance suite: its lock, its files after a crash, and a disk that fills up.
+
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, rm, symlink, truncate, readFile, writeFile, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

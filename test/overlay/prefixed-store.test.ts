@@ -1,3 +1,5 @@
+// Parts of one store, beside one another. What each part alone must do is in test/conformance/store.test.ts.
+
 import assert from 'node:assert/strict'
 import { everything } from '../../overlay/interval.ts'
 import { prefixed } from '../../overlay/prefixed-store.ts'

@@ -1,3 +1,5 @@
+// What the store in memory adds to the conformance suite: flushes that the caller holds back, fails or loses.
+
 import assert from 'node:assert/strict'
 import { StoreFullError } from '../../overlay/errors.ts'
 import { everything } from '../../overlay/interval.ts'

@@ -1,3 +1,5 @@
+// The immutable map under the store in memory, at sizes that need branches over branches.
+
 import assert from 'node:assert/strict'
 import { everything } from '../../overlay/interval.ts'
 import type { Operation } from '../../overlay/store.ts'

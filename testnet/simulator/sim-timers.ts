@@ -1,6 +1,7 @@
 // Timers of one simulated node. A paused node's timers wait, and fire when it resumes, as they do on a machine that
 // slept; a dead node's never fire.
 
+import { setMaxListeners } from 'node:events'
 import { AbortError, StoppedError, TimeoutError } from '../../overlay/errors.ts'
 import type { TimerId } from '../../overlay/host.ts'
 import type { VirtualClock } from './clock.ts'
@@ -77,6 +78,8 @@ export class SimTimers {
 
   deadline (ms: number, parent?: AbortSignal): AbortSignal {
     const controller = new AbortController()
+    // Many calls may share one deadline.
+    setMaxListeners(0, controller.signal)
     if (parent?.aborted === true) { controller.abort(parent.reason); return controller.signal }
     const end = (reason: unknown): void => {
       this.cancel(id)

@@ -43,7 +43,7 @@ export function encodeRequest (id: number, method: string, message: Uint8Array):
   const bytes = allocate(frameKinds.request, idBytes + 1 + method.length + message.length)
   bytes.writeUInt32LE(id, 5)
   bytes[9] = method.length
-  bytes.latin1Write(method, 10)
+  bytes.write(method, 10, 'latin1')
   bytes.set(message, 10 + method.length)
   return bytes
 }
@@ -71,7 +71,7 @@ export function encodeNotice (method: string, message: Uint8Array): Buffer {
   assertName(method)
   const bytes = allocate(frameKinds.notice, 1 + method.length + message.length)
   bytes[5] = method.length
-  bytes.latin1Write(method, 6)
+  bytes.write(method, 6, 'latin1')
   bytes.set(message, 6 + method.length)
   return bytes
 }
@@ -102,16 +102,16 @@ export function decodeFrame (bytes: Buffer): Frame {
   switch (bytes[0]) {
     case frameKinds.request: {
       const end = nameEnd(bytes, 5)
-      return { kind: 'request', id: bytes.readUInt32LE(1), method: bytes.latin1Slice(6, end), message: bytes.subarray(end) }
+      return { kind: 'request', id: bytes.readUInt32LE(1), method: bytes.toString('latin1', 6, end), message: bytes.subarray(end) }
     }
     case frameKinds.reply: return { kind: 'reply', id: bytes.readUInt32LE(1), message: bytes.subarray(5) }
     case frameKinds.notice: {
       const end = nameEnd(bytes, 1)
-      return { kind: 'notice', method: bytes.latin1Slice(2, end), message: bytes.subarray(end) }
+      return { kind: 'notice', method: bytes.toString('latin1', 2, end), message: bytes.subarray(end) }
     }
     case frameKinds.failure: {
       const end = nameEnd(bytes, 6)
-      return { kind: 'failure', id: bytes.readUInt32LE(1), definite: bytes[5] === 1, name: bytes.utf8Slice(7, end), text: bytes.utf8Slice(end) }
+      return { kind: 'failure', id: bytes.readUInt32LE(1), definite: bytes[5] === 1, name: bytes.toString('utf8', 7, end), text: bytes.toString('utf8', end) }
     }
     case frameKinds.hello: return { kind: 'hello', addresses: decodeAddresses(bytes) }
     case frameKinds.row: return { kind: 'row', message: bytes.subarray(1) }
@@ -134,7 +134,7 @@ function decodeAddresses (bytes: Buffer): string[] {
   for (let i = 0; i < count; i++) {
     const end = at + 2 + bytes.readUInt16LE(at)
     if (end > bytes.length) throw new RangeError('a hello ends within an address')
-    addresses.push(bytes.utf8Slice(at + 2, end))
+    addresses.push(bytes.toString('utf8', at + 2, end))
     at = end
   }
   return addresses

@@ -270,6 +270,27 @@ describe('a cover at full depth', () => {
     assert.notEqual(prepared.next(beside), beside)
   })
 
+  it('of a part of the curve is clipped to it, spends its cells there, and misses no point in it', () => {
+    fc.assert(fc.property(fc.oneof(boxes, circles, polygons), index, index, share, share, (extent, i, j, a, b) => {
+      const [low, high] = [Math.min(i, j), Math.max(i, j)]
+      const prepared = prepare(lonLat, extent)
+      const cover = [...prepared.intervals({ low, high, cellsMax: 30 })]
+      assert.ok(cover.length <= 30)
+      for (const [from, to] of cover) assert.ok(from >= low && to <= high && from < to)
+      for (const point of pointsIn(extent, a, b)) {
+        const place = indexOf(lonLat, point)
+        if (prepared.holds(point)) assert.equal(cover.some(([from, to]) => from <= place && place < to), low <= place && place < high)
+      }
+      assert.deepEqual([...prepared.intervals({ low, high: low })], [])
+    }), { numRuns: 200 })
+    // a square degree's part of a wide circle's border comes out finer than the whole border does
+    const circle = prepare(lonLat, { kind: 'circle', center: [0, 0], radiusMeters: 5e6 })
+    const at = circle.next(0) as number
+    const size = (intervals: Iterable<[number, number]>): number => [...intervals].reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to, at + 2 ** 36) - from), 0)
+    assert.ok(size(circle.intervals({ low: at, high: at + 2 ** 36, cellsMax: 100 })) < size([[at, at + 2 ** 36]]))
+    assert.throws(() => circle.intervals({ low: 5, high: 4 }), RangeError)
+  })
+
   it('can be read lazily where it has millions of intervals', () => {
     const cover = coverExtent(lonLat, { kind: 'circle', center: [10, 50], radiusMeters: 1e6 }, { cellsMax: Infinity })
     const first = cover.next().value as [number, number]

@@ -179,6 +179,17 @@ describe('a polygon', () => {
     notHeld(extent, [[0, 85], [169.9, 85], [-169.9, 85], [180, 79.9]])
   })
 
+  it('goes along a pole the way that brings its ring back', () => {
+    // 340 degrees wide, back along the pole by one edge whose short way would close a ring around the pole
+    const wide = polygon([[-170, 60], [-90, 60], [0, 60], [90, 60], [170, 60], [170, 90], [-170, 90], [-170, 60]])
+    held(wide, [[0, 75], [169, 89], [-170, 60], [12, 90]])
+    notHeld(wide, [[175, 75], [180, 89], [-175, 61]])
+    // 20 degrees wide over 180, with both names of the meridian side by side on the pole
+    const narrow = polygon([[170, 80], [180, 80], [-170, 80], [-170, 90], [-180, 90], [180, 90], [170, 90], [170, 80]])
+    held(narrow, [[175, 85], [-175, 85], [180, 89], [0, 90]])
+    notHeld(narrow, [[0, 85], [169, 85], [-169, 85]])
+  })
+
   it('leaves no crack beside a neighbor along a slanted edge: a point is in one, or in both and on the edge', () => {
     const a: Point = [0.1, 0.2]
     const b: Point = [9.7, 7.3]

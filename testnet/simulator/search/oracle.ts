@@ -26,9 +26,9 @@ interface Vote {
 
 export class Oracle {
   /** By key, base and ballot. */
-  #votes = new Map<string, Vote>()
+  #votes: ReadonlyMap<string, Vote> = new Map()
   /** Successor by key and base. */
-  #decided = new Map<string, Claim>()
+  #decided: ReadonlyMap<string, Claim>
   /** Epoch and version of what was given, by key. */
   #given: ReadonlyArray<ReadonlyArray<readonly [number, number]>>
   newest: Claim[]
@@ -43,17 +43,21 @@ export class Oracle {
     this.lastRead = claims.map(() => 0)
     this.#given = claims.map(() => [])
     this.versionAt = versionAt
-    claims.forEach((claim, key) => this.#decided.set(`${key} first`, claim))
+    this.#decided = new Map(claims.map((claim, key) => [`${key} first`, claim]))
   }
 
   copy (versionAt: (member: MemberId, key: number) => number): Oracle {
     const copy = new Oracle(this.newest, versionAt)
-    copy.#votes = new Map(this.#votes)
-    copy.#decided = new Map(this.#decided)
+    copy.#votes = this.#votes
+    copy.#decided = this.#decided
     copy.#given = this.#given
     copy.acknowledged = [...this.acknowledged]
     copy.lastRead = [...this.lastRead]
     return copy
+  }
+
+  sameAs (other: Oracle): boolean {
+    return this.#votes === other.#votes && this.#given === other.#given && this.acknowledged.join() === other.acknowledged.join()
   }
 
   /** Decisions that were made so far, first claims not counted. */
@@ -67,7 +71,7 @@ export class Oracle {
     if (vote !== undefined && claimName(vote.value) !== claimName(value)) throw new Violation('one ballot proposes two values')
     if (vote?.voters.includes(member) === true) return
     const voters = [...vote?.voters ?? [], member]
-    this.#votes.set(name, { value, voters })
+    this.#votes = new Map(this.#votes).set(name, { value, voters })
     if (hasMajority(voters, base)) this.#decide(key, base, value)
   }
 
@@ -79,7 +83,7 @@ export class Oracle {
       return
     }
     if (claimName(this.newest[key]!) !== claimName(base)) throw new Violation('the base of a decided claim was not decided')
-    this.#decided.set(name, value)
+    this.#decided = new Map(this.#decided).set(name, value)
     this.newest[key] = value
     this.#checkCopies(key)
   }
@@ -124,8 +128,17 @@ export class Oracle {
 
   /** A text that is equal for equal states. */
   encode (): string {
-    const votes = [...this.#votes].map(([name, { value, voters }]) => `${name}=${claimName(value)}${[...voters].sort().join('')}`).sort().join()
-    const decided = [...this.#decided].map(([name, claim]) => `${name}=${claimName(claim)}`).sort().join()
-    return `${votes}|${decided}|${this.acknowledged.join()}|${this.lastRead.join()}|${this.#given.map(list => list.join(';')).join('/')}`
+    return `${textOf(this.#votes)}|${textOf(this.#decided)}|${this.acknowledged.join()}|${this.lastRead.join()}|${this.#given.map(list => list.join(';')).join('/')}`
   }
+}
+
+const texts = new WeakMap<object, string>()
+
+function textOf (map: ReadonlyMap<string, Vote | Claim>): string {
+  let text = texts.get(map)
+  if (text === undefined) {
+    const rows = [...map].map(([name, value]) => `${name}=${'value' in value ? `${claimName(value.value)}${[...value.voters].sort().join('')}` : claimName(value)}`)
+    texts.set(map, text = rows.sort().join())
+  }
+  return text
 }

@@ -10,7 +10,7 @@ import type { Node, Plan, World } from './world.ts'
 /** Versions a member can give within one millisecond: its number among the members is the last part. */
 const versionsPerMs = 16
 /** Without clocks: room for so many boots an epoch and writes a boot. */
-const timesPerBoot = 16
+const timesPerBoot = 256
 const timesPerEpoch = 16 * timesPerBoot
 
 /** Node starts plan: from its newest decided claims, with source to fill from. */

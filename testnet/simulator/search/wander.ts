@@ -19,6 +19,8 @@ export interface Wandering {
   /** Are versions given by clocks that differ, under ceilings? */
   readonly skewed: boolean
   readonly forgets: boolean
+  /** Are there writes and reads? Without them a walk goes deeper into the choice of successors. */
+  readonly data: boolean
 }
 
 export interface Walk {
@@ -52,7 +54,8 @@ interface Mood {
   changesLeft: number
 }
 
-export function wander (seed: number, { init, copies, stepsCount, skewed, forgets }: Wandering, rules: Rules = ownershipRules, habits: Habits = goodHabits): Walk {
+export function wander (seed: number, wandering: Wandering, rules: Rules = ownershipRules, habits: Habits = goodHabits): Walk {
+  const { init, stepsCount, skewed } = wandering
   const dice = diceOf(seed)
   const clocks = skewed ? init.members.map(() => dice(12)) : undefined
   const world = new World({ ...init, clocks, messagesStay: false }, rules, habits)
@@ -62,7 +65,7 @@ export function wander (seed: number, { init, copies, stepsCount, skewed, forget
   try {
     for (let step = 0; step < stepsCount; step++) {
       if (world.messages.length > 0 && dice(100) < mood.deliverPercent) deliver(world, dice, mood)
-      else if (act(world, dice, mood, copies, forgets) === 'read') readsCount++
+      else if (act(world, dice, mood, wandering) === 'read') readsCount++
       checkMoment(world)
     }
   } catch (error) {
@@ -82,8 +85,8 @@ function deliver (world: World, dice: Dice, mood: Mood): void {
   handle(world, message)
 }
 
-function act (world: World, dice: Dice, mood: Mood, copies: number, forgets: boolean): 'read' | undefined {
-  const kind = dice(100)
+function act (world: World, dice: Dice, mood: Mood, { copies, forgets, data }: Wandering): 'read' | undefined {
+  const kind = data ? dice(100) : [8, 12, 72, 86, 92][dice(5)]! + dice(8)
   const key = dice(world.init.keysCount)
   const any = world.nodes[dice(world.nodes.length)]!
   const owners = world.nodes.filter(node => node.up && world.register(node, key)?.claim.owner === node.id)
@@ -102,9 +105,9 @@ function act (world: World, dice: Dice, mood: Mood, copies: number, forgets: boo
     return read(world, owner, key) ? 'read' : undefined
   } else if (kind < 86) {
     if (mood.changesLeft > 0 && beginAny(world, dice, any, owner, key, copies)) mood.changesLeft--
-  } else if (kind < 95) {
+  } else if (kind < 92) {
     retry(world, any)
-  } else if (kind < 98) {
+  } else if (kind < 94) {
     abandon(world, any)
   } else if (forgets) {
     forget(world, any, key)

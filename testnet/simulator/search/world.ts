@@ -5,9 +5,10 @@
 // Left out: contents (a value is its version), several chains, purging, lost disks, and time: a lease is a token that
 // a member ends only after the owner has stopped counting it, which is what the real timing must achieve.
 
+import { IntervalMap } from '../../../overlay/interval-map.ts'
 import { lowestKey } from '../../../overlay/interval.ts'
 import { newRegisters } from '../../../overlay/ownership/register.ts'
-import type { Interval, Key } from '../../../overlay/interval.ts'
+import type { Interval } from '../../../overlay/interval.ts'
 import type { MemberId } from '../../../overlay/member.ts'
 import type { AcceptReply, AcceptRequest } from '../../../overlay/ownership/accept.ts'
 import type { Claim, Piece } from '../../../overlay/ownership/claim.ts'
@@ -166,12 +167,7 @@ export class World {
 
   /** The keys from..to - 1 as an interval: the first begins at the empty key, the last one is open. */
   span (from: number, to: number): Interval {
-    return { low: this.#cut(from)!, high: this.#cut(to) }
-  }
-
-  #cut (at: number): Key | undefined {
-    if (at === 0) return lowestKey
-    return at === this.init.keysCount ? undefined : Uint8Array.of(at)
+    return { low: from === 0 ? lowestKey : Uint8Array.of(from), high: to === this.init.keysCount ? undefined : Uint8Array.of(to) }
   }
 
   keysIn (interval: Interval): number[] {
@@ -183,11 +179,20 @@ export class World {
     return node.registers.get(Uint8Array.of(key))
   }
 
+  /** Is this surely the same state as `other`, from which it was cloned? */
+  sameAs (other: World): boolean {
+    return this.messages === other.messages && this.oracle.sameAs(other.oracle) && this.nodes.every((node, index) => {
+      const before = other.nodes[index]!
+      return (Object.keys(node) as Array<keyof Node>).every(name => node[name] === before[name])
+    })
+  }
+
   /** A text that is equal for equal states. */
   encode (): string {
     const nodes = this.nodes.map(node => {
-      const registers = node.registers.entries().map(({ interval, value }) => `${interval.low.join()}${registerText(value)}`).join('/')
-      return [node.up, registers, node.counter, node.versions, node.boot, node.expects, ...[node.writes, node.synced, node.bootFloors, node.grants, node.grantRounds, node.heldFrom, node.ceilings, node.sessions, node.change].map(textOf)].join(' ')
+      const flushed = [node.registers, node.counter, node.versions, node.boot, node.expects]
+      const memory = [node.up, node.writes, node.synced, node.bootFloors, node.grants, node.grantRounds, node.heldFrom, node.ceilings, node.sessions, node.change]
+      return [...flushed, ...memory].map(nameOf).join(' ')
     })
     return `${nodes.join('\n')}\n${this.messages.map(messageNumber).sort((a, b) => a - b).join()}\n${this.oracle.encode()}`
   }
@@ -201,46 +206,35 @@ export function emptyMemory (keysCount: number): Pick<Node, 'writes' | 'synced' 
   return { writes: each(undefined), synced: each(false), bootFloors: each(0), heldFrom: each([]), ceilings: each([]), sessions: [], change: undefined }
 }
 
-/** list with another value at index. */
-export function withAt<T> (list: readonly T[], index: number, value: T): T[] {
+/** list with another value at index; list itself when it is there already. */
+export function withAt<T> (list: T[], index: number, value: T): T[] {
+  if (list[index] === value) return list
   const copy = [...list]
   copy[index] = value
   return copy
 }
 
-const numbers = new Map<string, number>()
-const messageNumbers = new WeakMap<Message, number>()
+const numbersByText = new Map<string, number>()
+const numbersByObject = new WeakMap<object, number>()
 
-/** Equal messages have equal numbers. */
-export function messageNumber (message: Message): number {
-  let number = messageNumbers.get(message)
+/** A number that is the same for equal objects, whatever their identity: each is told by the numbers of its parts. */
+function numberOf (value: object): number {
+  let number = numbersByObject.get(value)
   if (number === undefined) {
-    const text = textOf(message)
-    number = numbers.get(text) ?? numbers.size
-    numbers.set(text, number)
-    messageNumbers.set(message, number)
+    const parts = value instanceof IntervalMap ? value.entries() : value instanceof Uint8Array ? [...value] : Object.values(value)
+    const text = `${Array.isArray(value)}${value instanceof Uint8Array}${parts.map(nameOf).join()}`
+    number = numbersByText.get(text) ?? numbersByText.size
+    numbersByText.set(text, number)
+    numbersByObject.set(value, number)
   }
   return number
 }
 
-const registerTexts = new WeakMap<Register, string>()
-
-function registerText (register: Register): string {
-  let text = registerTexts.get(register)
-  if (text === undefined) registerTexts.set(register, text = textOf(register))
-  return text
+function nameOf (value: unknown): string {
+  return typeof value === 'object' && value !== null ? `#${numberOf(value)}` : `${value as string | number | boolean | undefined}`
 }
 
-const texts = new WeakMap<object, string>()
-
-function textOf (value: unknown): string {
-  if (typeof value !== 'object' || value === null) return String(value)
-  let text = texts.get(value)
-  if (text !== undefined) return text
-  if (Array.isArray(value)) text = `[${value.map(textOf).join()}]`
-  else if (value instanceof Uint8Array) text = `<${value.join()}>`
-  else if ('stretches' in value && 'entries' in value) text = textOf((value as Proposal['parts']).entries())
-  else text = `{${Object.values(value).map(textOf).join()}}`
-  texts.set(value, text)
-  return text
+/** Equal messages have equal numbers. */
+export function messageNumber (message: Message): number {
+  return numberOf(message)
 }

@@ -1,0 +1,168 @@
+// The receiving end of a fill. A learner never mixes: what it held of the interval goes to its present owner first, or is
+// known to be there, then the interval is cleared, in its turn among batches, and only then do the source's rows come
+// (ownership.md 6a.6). Each round answers when its rows are flushed, so "done" can be built upon. A round that fails
+// fails the session. Rows that stay when nobody says what became of the session are strays: they are offered (offer.ts).
+
+import { BusyError } from '../../overlay/errors.ts'
+import type { Host } from '../../overlay/host.ts'
+import type { Interval } from '../../overlay/interval.ts'
+import { intersect, sameInterval } from '../../overlay/interval.ts'
+import type { Operation, Store } from '../../overlay/store.ts'
+import { FillError } from '../errors.ts'
+import { fillMethod, learnMethod } from '../messages.ts'
+import type { LearnMessage, LearnReply } from '../messages.ts'
+import { storageMetrics } from '../metrics.ts'
+import type { FrameRow } from '../records/row-frame.ts'
+
+export interface LearnersComponents {
+  readonly host: Host
+  readonly store: Store
+  /** Bring what lies in interval to its owner, unless it is known to be there. */
+  readonly makeRoom: (interval: Interval, signal: AbortSignal) => Promise<void>
+  /** Does this node own any of interval? Then it must not be cleared. */
+  readonly owns: (interval: Interval) => boolean
+}
+
+export interface LearnersInit {
+  readonly sessionMs: number
+  readonly sessionsMax: number
+  readonly learnWaitMs: number
+  readonly callMs: number
+}
+
+interface Session {
+  readonly interval: Interval
+  readonly stopping: AbortController
+  round: number
+  running: Promise<void>
+  isDone: boolean
+  error: unknown
+  left: number
+  rows: number
+  usedMs: number
+}
+
+export class Learners {
+  readonly #components: LearnersComponents
+  readonly #init: LearnersInit
+  readonly #sessions = new Map<string, Session>()
+
+  constructor (components: LearnersComponents, init: LearnersInit) {
+    this.#components = components
+    this.#init = init
+  }
+
+  /** What is being received now. */
+  intervals (): Interval[] {
+    this.#forgetIdle()
+    return [...this.#sessions.values()].map(({ interval }) => interval)
+  }
+
+  start (): void {
+    this.#components.host.handle(learnMethod, message => this.#learn(message))
+  }
+
+  /** End a session; without `kept`, what it received is dropped, unless it is owned by now. */
+  release (name: string, kept: boolean): void {
+    const session = this.#sessions.get(name)
+    if (session === undefined) return
+    session.stopping.abort()
+    this.#sessions.delete(name)
+    if (kept) return
+    void session.running.then(async () => {
+      const isWanted = this.#components.owns(session.interval) || this.#meetsSession(session.interval)
+      if (!isWanted) await this.#components.store.clear(session.interval)
+    }).catch((error: unknown) => {
+      this.#components.host.log.debug({ error: String(error) }, 'what a fill had brought was not cleared')
+    })
+  }
+
+  stop (): void {
+    for (const session of this.#sessions.values()) session.stopping.abort()
+    this.#sessions.clear()
+  }
+
+  /** Begin the round, or go on waiting for it. Answers after learnWaitMs at the latest. */
+  async #learn (message: LearnMessage): Promise<LearnReply> {
+    const session = this.#session(message)
+    session.usedMs = this.#components.host.now()
+    const waiting = new AbortController()
+    const isOver = session.running.then(() => { waiting.abort() })
+    await Promise.race([isOver, this.#components.host.sleep(this.#init.learnWaitMs, waiting.signal).catch(() => {})])
+    if (session.error !== undefined) {
+      this.release(message.session, false)
+      throw session.error
+    }
+    return { done: session.isDone && session.round === message.round, left: session.left, rows: session.rows }
+  }
+
+  #session (message: LearnMessage): Session {
+    const { session: name, interval, round } = message
+    const known = this.#sessions.get(name)
+    if (known !== undefined && sameInterval(known.interval, interval)) {
+      if (known.round === round) return known
+      if (!known.isDone || known.round !== round - 1) throw new FillError(`round ${round} was asked for while round ${known.round} is ${known.isDone ? 'done' : 'running'}`)
+      known.round = round
+      this.#run(known, message)
+      return known
+    }
+    if (known !== undefined || round !== 0) throw new FillError(`this learner knows no such fill; it restarted, or waited longer than ${this.#init.sessionMs} ms`)
+    this.#forgetIdle()
+    if (this.#sessions.size >= this.#init.sessionsMax) throw new BusyError(`${this.#sessions.size} fills at once; try again`)
+    if (this.#meetsSession(interval)) throw new BusyError('another fill of this interval is running; try again')
+    if (this.#components.owns(interval)) throw new FillError('this node owns a part of the interval and cannot learn it')
+    const session: Session = { interval, stopping: new AbortController(), round, running: Promise.resolve(), isDone: false, error: undefined, left: 0, rows: 0, usedMs: 0 }
+    this.#sessions.set(name, session)
+    this.#run(session, message)
+    return session
+  }
+
+  #run (session: Session, message: LearnMessage): void {
+    session.isDone = false
+    session.running = this.#round(session, message).then(() => { session.isDone = true }, error => { session.error = error })
+  }
+
+  async #round (session: Session, { session: name, interval, source, round }: LearnMessage): Promise<void> {
+    const { host, store } = this.#components
+    const { signal } = session.stopping
+    const flushed: Array<Promise<void>> = []
+    if (round === 0) {
+      await this.#components.makeRoom(interval, signal)
+      if (this.#components.owns(interval)) throw new FillError('this node came to own a part of the interval')
+      flushed.push(handled(store.clear(interval)))
+    }
+    let isWhole = false
+    for await (const frame of host.pull(source.contact, fillMethod, { session: name, interval, round }, { deadlineMs: this.#init.callMs, signal })) {
+      signal.throwIfAborted()
+      session.usedMs = host.now()
+      session.rows += frame.rows.length
+      session.left = frame.left
+      isWhole = frame.last
+      if (frame.rows.length > 0) flushed.push(handled(store.batch(frame.rows.map(operationOf))))
+      // One frame behind the store's queue, so that memory stays bounded by it.
+      if (flushed.length > 1) await flushed.shift()
+    }
+    await Promise.all(flushed)
+    if (!isWhole) throw new FillError('the source ended before its last row')
+    host.metrics.count(storageMetrics.filled, {}, session.rows)
+  }
+
+  #meetsSession (interval: Interval): boolean {
+    return [...this.#sessions.values()].some(session => intersect(session.interval, interval) !== undefined)
+  }
+
+  #forgetIdle (): void {
+    const before = this.#components.host.now() - this.#init.sessionMs
+    for (const [name, { usedMs, isDone, error }] of this.#sessions) if ((isDone || error !== undefined) && usedMs < before) this.#sessions.delete(name)
+  }
+}
+
+function operationOf ({ key, value }: FrameRow): Operation {
+  return value === undefined ? { type: 'delete', key } : { type: 'put', key, value }
+}
+
+/** Awaited later, or not at all when an earlier one fails. */
+function handled (promise: Promise<void>): Promise<void> {
+  promise.catch(() => {})
+  return promise
+}

@@ -1,0 +1,169 @@
+// Offer, then drop (ownership.md (c) 7): no row that lies outside what this node owns is deleted before its owner has
+// confirmed it. After a hand-over the named owner has all rows by its claim, so one confirmation an interval does. Rows
+// of unknown standing (a returned disk, a fill that was given up) are offered one by one; their owner merges them by version.
+// All of it in the background, a page at a time; whatever fails is found again by the next look for strays.
+
+import type { Host } from '../../overlay/host.ts'
+import type { Interval, Key } from '../../overlay/interval.ts'
+import { everything, isBelow, isEmpty, subtract } from '../../overlay/interval.ts'
+import type { Member } from '../../overlay/member.ts'
+import type { Routing } from '../../overlay/routing/routing.ts'
+import type { Store } from '../../overlay/store.ts'
+import { confirmMethod, offerMethod } from '../messages.ts'
+import { storageMetrics } from '../metrics.ts'
+import { frames } from '../records/row-frame.ts'
+import type { FrameRow } from '../records/row-frame.ts'
+import { spansOf } from './spans.ts'
+import type { Spans } from './spans.ts'
+
+export interface OffersComponents {
+  readonly host: Host
+  readonly store: Store
+  readonly routing: Routing
+  /** What this node owns. */
+  readonly owned: Spans
+  /** What it is being filled with now. */
+  readonly learning: () => readonly Interval[]
+}
+
+export interface OffersInit {
+  readonly memberId: string
+  readonly frameBytesMax: number
+  readonly scanPageRows: number
+  readonly callMs: number
+  readonly strayCheckMs: number
+}
+
+interface Lost { readonly interval: Interval, readonly owner: Member }
+
+export class Offers {
+  readonly #components: OffersComponents
+  readonly #init: OffersInit
+  readonly #stopping = new AbortController()
+  /** Given away, and not yet dropped. */
+  #lost: Lost[] = []
+  #isRunning = false
+  #hasOwned = false
+
+  constructor (components: OffersComponents, init: OffersInit) {
+    this.#components = components
+    this.#init = init
+  }
+
+  start (): void {
+    this.#lookLater()
+  }
+
+  stop (): void {
+    this.#stopping.abort()
+  }
+
+  /** These rows are at owner, as the claim says. */
+  lost (interval: Interval, owner: Member): void {
+    this.#forget(interval)
+    if (owner.id !== this.#init.memberId) this.#lost.push({ interval, owner })
+    this.#hasOwned = true
+    void this.#letGo()
+  }
+
+  gained (interval: Interval): void {
+    this.#forget(interval)
+    this.#hasOwned = true
+  }
+
+  /** Before interval is replaced: bring to its owner what may be here alone. @throws errors of Routing.ask */
+  async makeRoom (interval: Interval, signal: AbortSignal): Promise<void> {
+    const there = spansOf(this.#lost.map(lost => lost.interval))
+    for (const part of there.without([interval])) await this.#offer(part, { signal, isLearner: true })
+  }
+
+  #forget (interval: Interval): void {
+    this.#lost = this.#lost.flatMap(({ interval: own, owner }) => subtract(own, interval).map(left => ({ interval: left, owner })))
+  }
+
+  /** Drop what was given away, one interval after the other. */
+  async #letGo (): Promise<void> {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    try {
+      for (let lost = this.#lost[0]; lost !== undefined && !this.#stopping.signal.aborted; lost = this.#lost[0]) {
+        await this.#confirmAndDrop(lost)
+        if (this.#lost.includes(lost)) this.#lost = this.#lost.filter(other => other !== lost)
+      }
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) this.#components.host.log.debug({ error: String(error) }, 'rows that were given away are kept for now')
+    } finally {
+      this.#isRunning = false
+    }
+  }
+
+  async #confirmAndDrop ({ interval, owner }: Lost): Promise<void> {
+    const { signal } = this.#stopping
+    let at: Key | undefined = interval.low
+    while (at !== undefined && isBelow(at, interval.high)) {
+      const asked = { low: at, high: interval.high }
+      const { answer, owner: present } = await this.#components.routing.ask({ key: at, below: false }, confirmMethod, { interval: asked }, { deadlineMs: this.#init.callMs, signal, repeatable: true })
+      const part: Interval = { low: at, high: answer.until ?? interval.high }
+      if (present.id === owner.id) await this.#drop(part)
+      else if (present.id !== this.#init.memberId) await this.#offer(part, { signal, isLearner: false })
+      at = part.high
+    }
+  }
+
+  /** Clear what is neither owned nor being filled, as of this step. */
+  async #drop (part: Interval): Promise<void> {
+    await Promise.all(this.#droppable([part]).map(async interval => { await this.#components.store.clear(interval) }))
+  }
+
+  #droppable (parts: readonly Interval[]): Interval[] {
+    return spansOf(this.#components.learning()).without(this.#components.owned.without(parts))
+  }
+
+  /** Offer each row of part to its owner and delete it here once that has it. */
+  async #offer (part: Interval, { signal, isLearner }: { signal: AbortSignal, isLearner: boolean }): Promise<void> {
+    const snapshot = this.#components.store.snapshot()
+    try {
+      for await (const page of snapshot.pages(part, { pageRows: this.#init.scanPageRows })) {
+        for (const rows of frames(page, this.#init.frameBytesMax)) await this.#offerRows(rows, signal, isLearner)
+      }
+    } finally {
+      snapshot.close()
+    }
+  }
+
+  async #offerRows (given: readonly FrameRow[], signal: AbortSignal, isLearner: boolean): Promise<void> {
+    let rows = given
+    while (rows.length > 0) {
+      const { answer, owner } = await this.#components.routing.ask({ key: rows[0]!.key, below: false }, offerMethod, { rows }, { deadlineMs: this.#init.callMs, signal, repeatable: true })
+      if (!(answer.accepted > 0 && answer.accepted <= rows.length)) throw new RangeError(`an owner accepted ${answer.accepted} of ${rows.length} rows`)
+      const accepted = rows.slice(0, answer.accepted)
+      rows = rows.slice(answer.accepted)
+      if (owner.id === this.#init.memberId) continue // they are at home
+      const kept = isLearner ? new Spans() : spansOf(this.#components.learning())
+      const dropped = accepted.filter(({ key }) => !this.#components.owned.holds(key) && !kept.holds(key))
+      await this.#components.store.batch(dropped.map(({ key }) => ({ type: 'delete', key })))
+      this.#components.host.metrics.count(storageMetrics.offered, {}, dropped.length)
+    }
+  }
+
+  #lookLater (): void {
+    if (this.#stopping.signal.aborted) return
+    this.#components.host.after(this.#init.strayCheckMs, () => {
+      void this.#look().finally(() => { this.#lookLater() })
+    })
+  }
+
+  /** Rows that are neither owned nor being filled nor given away are strays. */
+  async #look (): Promise<void> {
+    if (this.#stopping.signal.aborted || !this.#hasOwned) return
+    await this.#letGo()
+    const there = spansOf(this.#lost.map(({ interval }) => interval))
+    try {
+      for (const part of there.without(this.#droppable([everything]))) {
+        if (!isEmpty(part)) await this.#offer(part, { signal: this.#stopping.signal, isLearner: false })
+      }
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) this.#components.host.log.debug({ error: String(error) }, 'strays are kept for now')
+    }
+  }
+}

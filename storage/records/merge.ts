@@ -1,0 +1,41 @@
+// Two copies of one row become one: the greater version stays. Commutative, associative and idempotent, so copies may
+// meet in any order and any number of times (DESIGN section 4). Two id records with different places need more: the
+// place of the one that loses still holds an entry, so the winner gets an intent to take it away (live-queries.md 2.1.11).
+
+import { keyName } from './key-layout.ts'
+import { decodeHeld, encodeHeld, kindOf, versionOf } from './record.ts'
+import type { IdRecord, Intent, Spot } from './record.ts'
+import { compareVersions } from './version.ts'
+
+/** The row that stands; undefined when it is the stored one, unchanged. */
+export function mergeRow (stored: Uint8Array | undefined, offered: Uint8Array): Uint8Array | undefined {
+  if (stored === undefined) return offered
+  const order = compareVersions(versionOf(stored), versionOf(offered))
+  if (order === 0) return undefined
+  if (kindOf(stored) !== 'id' || kindOf(offered) !== 'id') return order < 0 ? offered : undefined
+  const winner = decodeHeld(order < 0 ? offered : stored) as IdRecord
+  const loser = decodeHeld(order < 0 ? stored : offered) as IdRecord
+  const open = mergeIntents(winner, loser)
+  if (open.length === winner.open.length) return order < 0 ? offered : undefined
+  return encodeHeld({ ...winner, open })
+}
+
+/** The winner's intents, and one for each place that the loser's object may lie at. */
+function mergeIntents (winner: IdRecord, loser: IdRecord): Intent[] {
+  const open = [...winner.open]
+  const kept = new Set(open.flatMap(({ from }) => from === undefined ? [] : [keyName(from.place)]))
+  if (winner.place !== undefined) kept.add(keyName(winner.place))
+  for (const spot of spotsOf(loser)) {
+    const name = keyName(spot.place)
+    if (kept.has(name)) continue
+    kept.add(name)
+    open.push({ version: winner.version, from: spot, to: winner.place })
+  }
+  return open
+}
+
+function spotsOf ({ place, state, open }: IdRecord): Spot[] {
+  const spots = open.flatMap(({ from }) => from === undefined ? [] : [from])
+  if (place !== undefined && state?.point !== undefined) spots.push({ place, point: state.point, text: state.text })
+  return spots
+}
