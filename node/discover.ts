@@ -6,22 +6,25 @@ import { multiaddr } from '@multiformats/multiaddr'
 import type { Contact, Logger } from '../overlay/host.ts'
 import { hasPeerId, peerIdIn, withoutPeerId } from './libp2p-node.ts'
 import type { Libp2pNode } from './libp2p-node.ts'
-import { discoverMsMax, discoveredMax } from './rpc/init.ts'
+import { discoverMoreMsMax, discoverMsMax, discoveredMax } from './rpc/init.ts'
 
 export interface DiscoverComponents {
   readonly libp2p: Libp2pNode
   readonly log: Logger
   /** What peers said of themselves, by id. */
   readonly contacts: ReadonlyMap<string, Contact>
+  /** A signal that aborts after ms, or when the node stops. */
+  readonly deadline: (ms: number) => AbortSignal
 }
 
 /** Connected peers first, then the bootstrap list, then what kad-dht knows. */
-export async function discover ({ libp2p, log, contacts }: DiscoverComponents, bootstrap: readonly string[], signal: AbortSignal): Promise<Contact[]> {
+export async function discover ({ libp2p, log, contacts, deadline }: DiscoverComponents, bootstrap: readonly string[]): Promise<Contact[]> {
   const found = new Map<string, Contact>()
   const add = (contact: Contact): void => {
     if (contact.id !== libp2p.peerId.toString() && contact.addresses.length > 0 && !found.has(contact.id)) found.set(contact.id, contact)
   }
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(discoverMsMax)])
+  const isAlone = libp2p.getPeers().length === 0 && !bootstrap.some(hasPeerId)
+  const bounded = deadline(isAlone ? discoverMsMax : discoverMoreMsMax)
   const nameless = bootstrap.filter(address => !hasPeerId(address))
   const [dialed, near] = await Promise.all([
     Promise.all(nameless.map(address => dialNameless(libp2p, address, bounded))),

@@ -25,5 +25,5 @@ export function pointOfGeometry (geometry: unknown): unknown {
   if (geometry === null || geometry === undefined) return undefined
   const { type, coordinates } = geometry as { type?: unknown, coordinates?: unknown }
   if (type !== 'Point') throw new TypeError('must be a Point, or null for an object without a place')
-  return Array.isArray(coordinates) && coordinates.length === 3 && typeof coordinates[2] === 'number' ? coordinates.slice(0, 2) : coordinates
+  return Array.isArray(coordinates) && coordinates.length === 3 && typeof coordinates[2] === 'number' ? coordinates.slice(0, 2) : coordinates ?? null
 }

@@ -15,7 +15,7 @@ import { pullRows } from './rpc/bulk.ts'
 import type { Caller } from './rpc/caller.ts'
 import { Dialer } from './rpc/dialer.ts'
 import { Handlers, encodeMessage } from './rpc/handlers.ts'
-import { addressesMax, closeMsMax, noticesWaitingMax, stopMsMax } from './rpc/init.ts'
+import { addressesMax, discoveredMax, closeMsMax, noticesWaitingMax, stopMsMax } from './rpc/init.ts'
 import { Peers } from './rpc/peers.ts'
 import { SteadyClock, machineClocks } from './steady-clock.ts'
 
@@ -39,7 +39,7 @@ export class Libp2pHost implements Host {
   readonly libp2p: Libp2pNode
   readonly log: Logger
   readonly metrics: Metrics
-  readonly #bootstrap: readonly string[]
+  readonly #bootstrap: string[]
   readonly #clock = new SteadyClock(machineClocks)
   readonly #timers = new HostTimers()
   readonly #handlers = new Handlers()
@@ -54,7 +54,7 @@ export class Libp2pHost implements Host {
     this.libp2p = libp2p
     this.log = init.log
     this.metrics = init.metrics
-    this.#bootstrap = init.bootstrap
+    this.#bootstrap = [...init.bootstrap]
     this.#self = { id: libp2p.peerId.toString(), addresses: [] }
     setMaxListeners(0, this.#stopping.signal)
     const { log, metrics } = init
@@ -144,9 +144,14 @@ export class Libp2pHost implements Host {
       return
     }
     const message = encodeMessage(method.request, request)
-    const open = this.#peers.bulkStream(contact, this.#bounded(options))
+    const open = this.#peers.bulkStream(contact, this.deadline(options.deadlineMs, options.signal))
     const stream = await this.#within(open, options, () => new UnreachableError(`no connection to ${contact.id} within ${options.deadlineMs} ms for ${method.name}`))
     yield * pullRows(stream, { method: method.name, message, row: method.row, self: this.#self, options })
+  }
+
+  /** One more multiaddr for discover to try. */
+  introduce (address: string): void {
+    if (this.#bootstrap.length < discoveredMax && !this.#bootstrap.includes(address)) this.#bootstrap.push(address)
   }
 
   onGone (fn: (contact: Contact, why: Gone) => void): () => void {
@@ -156,14 +161,10 @@ export class Libp2pHost implements Host {
 
   async discover (): Promise<Contact[]> {
     if (this.#isStopped) return []
-    return await discover({ libp2p: this.libp2p, log: this.log, contacts: this.#peers.contacts }, this.#bootstrap, this.#stopping.signal)
+    return await discover({ libp2p: this.libp2p, log: this.log, contacts: this.#peers.contacts, deadline: ms => this.deadline(ms) }, this.#bootstrap)
   }
 
   get #isStopped (): boolean { return this.#stopping.signal.aborted }
-
-  #bounded ({ deadlineMs, signal }: CallOptions): AbortSignal {
-    return AbortSignal.any([AbortSignal.timeout(deadlineMs), this.#stopping.signal, ...(signal === undefined ? [] : [signal])])
-  }
 
   /** What promise gives, unless the deadline, the caller's signal or the end of this host comes first. */
   #within<T> (promise: Promise<T>, { deadlineMs, signal }: CallOptions, late: () => Error): Promise<T> {

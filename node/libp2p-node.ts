@@ -15,7 +15,7 @@ import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { CODE_P2P, multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
-import { dialTimeoutMs } from './rpc/init.ts'
+import { addressDialTimeoutMs, dialTimeoutMs } from './rpc/init.ts'
 
 export interface Libp2pNodeInit {
   readonly privateKey: PrivateKey
@@ -44,7 +44,7 @@ export async function createLibp2pNode (init: Libp2pNodeInit): Promise<Libp2pNod
     // A window that grows beyond the read buffer resets streams that pause.
     streamMuxers: [yamux({ streamOptions: { initialStreamWindowSize: 256 * 1024, maxStreamWindowSize: 2 ** 20, maxReadBufferLength: 4 * 2 ** 20 } })],
     // The defaults refuse the sixth connection a second from one address, which keeps peers of one machine apart.
-    connectionManager: { inboundConnectionThreshold: 10_000, maxIncomingPendingConnections: 500, maxConnections: 1000, dialTimeout: dialTimeoutMs },
+    connectionManager: { inboundConnectionThreshold: 10_000, maxIncomingPendingConnections: 500, maxConnections: 1000, dialTimeout: dialTimeoutMs, addressDialTimeout: addressDialTimeoutMs },
     // It opens a stream to each peer every 10 s: a quarter of a core for 200 connections.
     connectionMonitor: { enabled: false },
     peerDiscovery: withId.length === 0 ? [] : [bootstrap({ list: withId, timeout: 0 })],

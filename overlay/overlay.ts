@@ -32,7 +32,7 @@ import { Atlas } from './routing/atlas.ts'
 import { lookup } from './routing/lookup.ts'
 import { ownersNear } from './routing/near.ts'
 import { Router, type RouterComponents } from './routing/router.ts'
-import type { OwnerView, Target } from './routing/routing.ts'
+import type { OwnerView, Target, Trace } from './routing/routing.ts'
 import { prefixed } from './prefixed-store.ts'
 import type { Store } from './store.ts'
 import { randomHex, StoreIdentity } from './store-identity.ts'
@@ -63,7 +63,6 @@ export class Overlay {
   readonly #graph: Graph
   readonly #stopping = new AbortController()
   readonly #met = new Map<MemberId, Member>()
-  readonly #introduced: Contact[] = []
   #identity!: StoreIdentity
   #ownership!: Ownership
   #holdings!: Holdings
@@ -130,16 +129,11 @@ export class Overlay {
     }
   }
 
-  /** Somebody to say hello to while this node looks for a ring. */
-  introduce (contact: Contact): void {
-    if (this.#introduced.length < this.#init.metMax) this.#introduced.push(contact)
-  }
-
   /** The owner of target by its own word. @throws as lookup */
-  async lookup (target: Target, deadlineMs: number): Promise<OwnerView> {
+  async lookup (target: Target, deadlineMs: number, trace?: Trace): Promise<OwnerView> {
     const standing = this.#ownership.standing(target)
     if (standing.kind === 'serving') return standing.view
-    return await lookup(this.#lookupComponents(), target, this.#init, { endMs: this.#host.now() + deadlineMs })
+    return await lookup(this.#lookupComponents(), target, this.#init, { endMs: this.#host.now() + deadlineMs, trace })
   }
 
   /** Hand everything to neighbors. The node serves on when it throws. @throws LeaveError */
@@ -223,7 +217,7 @@ export class Overlay {
   async #enter ({ founding, listedCount }: StartOptions): Promise<void> {
     const { signal } = this.#stopping
     this.#setState('joining')
-    const known = (): Contact[] => [...this.#introduced, ...this.neighbors.all().map(({ view }) => view.owner.contact)]
+    const known = (): Contact[] => this.neighbors.all().map(({ view }) => view.owner.contact)
     const meeting = founding === 'now' ? { outcome: 'found' as const } : await meet({ host: this.#host, self: this.#identity.member, met: this.#met, listedCount, known }, this.#init, signal)
     if (meeting.outcome === 'found') {
       await this.#found()
@@ -381,6 +375,7 @@ export class Overlay {
     return {
       host: this.#host,
       atlas: this.atlas,
+      self: () => this.#identity.member,
       ownership: { standing: target => this.#ownership.standing(target) },
       near: target => ({ own: this.#ownership.run(), near: ownersNear(this.atlas, this.neighbors, target, this.#init) }),
       learn: view => { this.#learn(view) },

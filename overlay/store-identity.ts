@@ -12,7 +12,7 @@ const row = fromString('identity')
 /** Hex digits of a member id: 128 random bits. */
 const memberIdDigits = 32
 
-interface Kept {
+export interface KeptIdentity {
   readonly member: MemberId
   /** 32 random bits, lowest first. */
   readonly vector: number
@@ -23,9 +23,9 @@ interface Kept {
 
 export class StoreIdentity {
   readonly #store: Store
-  #kept: Kept
+  #kept: KeptIdentity
 
-  private constructor (store: Store, kept: Kept) {
+  private constructor (store: Store, kept: KeptIdentity) {
     this.#store = store
     this.#kept = kept
   }
@@ -33,12 +33,17 @@ export class StoreIdentity {
   /** Read the identity, or make one for an empty store, and count this boot. Resolves when flushed. */
   static async open (store: Store, host: Pick<Host, 'random'>): Promise<StoreIdentity> {
     const bytes = store.getSync(row)
-    const kept: Kept = bytes === undefined
+    const kept: KeptIdentity = bytes === undefined
       ? { member: randomHex(host, memberIdDigits), vector: Math.floor(host.random() * 2 ** 32), boot: 0, placement: 0, ballotCounter: 0 }
       : JSON.parse(new TextDecoder().decode(bytes))
     const identity = new StoreIdentity(store, kept)
     await identity.#keep({ boot: kept.boot + 1 })
     return identity
+  }
+
+  /** Give an empty store an identity made elsewhere: for rings that start from prepared stores. */
+  static async prepare (store: Store, kept: KeptIdentity): Promise<void> {
+    await new StoreIdentity(store, kept).#keep({})
   }
 
   get member (): MemberId { return this.#kept.member }
@@ -57,7 +62,7 @@ export class StoreIdentity {
     if (counter > this.#kept.ballotCounter) await this.#keep({ ballotCounter: counter })
   }
 
-  async #keep (changed: Partial<Kept>): Promise<void> {
+  async #keep (changed: Partial<KeptIdentity>): Promise<void> {
     this.#kept = { ...this.#kept, ...changed }
     await this.#store.batch([{ type: 'put', key: row, value: new TextEncoder().encode(JSON.stringify(this.#kept)) }])
   }

@@ -5,7 +5,6 @@
 // place, later for index terms, shards and notifications.
 // It knows neither the rows nor the effects: a Primary says what is open under a key.
 
-import { AbortError } from '../overlay/errors.ts'
 import type { Host } from '../overlay/host.ts'
 import type { Key } from '../overlay/interval.ts'
 import { UnfinishedError } from './errors.ts'
@@ -16,7 +15,7 @@ import type { Version } from './storage-api.ts'
 import type { Turns } from './turns.ts'
 
 /** One thing to do elsewhere. Doing it twice, or late, changes nothing. */
-export type Effect = (options: { deadlineMs: number, signal: AbortSignal }) => Promise<unknown>
+export type Effect = (options: { deadlineMs: number }) => Promise<unknown>
 
 export interface OpenIntent {
   readonly version: Version
@@ -29,7 +28,7 @@ export interface Primary {
   /** What is open under key, flushed or not, oldest first; none for a key that is no primary, or not here. */
   open (key: Key): readonly OpenIntent[]
   /** Take the intent of this version, and older ones, from the row, wherever it is owned now. */
-  close (key: Key, version: Version, options: { deadlineMs: number, signal: AbortSignal }): Promise<unknown>
+  close (key: Key, version: Version, options: { deadlineMs: number }): Promise<unknown>
 }
 
 export interface IntentsInit {
@@ -49,13 +48,13 @@ export class Intents {
   readonly #primary: Primary
   readonly #turns: Turns
   readonly #init: IntentsInit
-  readonly #stopping = new AbortController()
   /** Carried out, and to be closed soon. */
   readonly #answered = new Map<string, Answered>()
   /** To be driven in the background. */
   readonly #waiting = new Map<string, Drive>()
   #driving = 0
   #isClosing = false
+  #isStopped = false
 
   constructor ({ host, primary, turns }: { host: Host, primary: Primary, turns: Turns }, init: IntentsInit) {
     this.#host = host
@@ -65,7 +64,7 @@ export class Intents {
   }
 
   stop (): void {
-    this.#stopping.abort()
+    this.#isStopped = true
     this.#waiting.clear()
   }
 
@@ -97,7 +96,7 @@ export class Intents {
   /** Carry out what is open under key in the background, until it is done. Says whether there was room to remember it. */
   driveLater (key: Key): boolean {
     const name = keyName(key)
-    if (this.#stopping.signal.aborted || this.#waiting.has(name)) return true
+    if (this.#isStopped || this.#waiting.has(name)) return true
     if (this.#waiting.size >= this.#init.drivesWaitingMax) {
       this.#host.metrics.count(storageMetrics.intents, { outcome: 'full' })
       return false
@@ -116,12 +115,12 @@ export class Intents {
     for (let waitMs = this.#init.driveAgainMsMin; ; waitMs *= 2) {
       const deadlineMs = endMs - this.#host.now()
       try {
-        await effect({ deadlineMs, signal: this.#stopping.signal })
+        await effect({ deadlineMs })
         return
       } catch (error) {
-        if (this.#host.now() + waitMs >= endMs || this.#stopping.signal.aborted) throw error
+        if (this.#host.now() + waitMs >= endMs || this.#isStopped) throw error
       }
-      await this.#host.sleep(waitMs, this.#stopping.signal)
+      await this.#host.sleep(waitMs)
     }
   }
 
@@ -159,7 +158,7 @@ export class Intents {
   }
 
   #driveAgain (name: string, drive: Drive): void {
-    if (this.#stopping.signal.aborted) return
+    if (this.#isStopped) return
     const waitMs = Math.min(this.#init.driveAgainMsMin * 2 ** drive.tries, this.#init.driveAgainMsMax)
     this.#host.after(waitMs, () => {
       if (this.#waiting.get(name) === drive) this.#drive(name, drive)
@@ -167,7 +166,7 @@ export class Intents {
   }
 
   #closeSoon (): void {
-    if (this.#isClosing || this.#answered.size === 0 || this.#stopping.signal.aborted) return
+    if (this.#isClosing || this.#answered.size === 0 || this.#isStopped) return
     this.#isClosing = true
     this.#host.after(this.#init.closeDelayMs, () => {
       void Promise.all([...this.#answered].map(([name, answered]) => this.#close(name, answered))).then(() => {
@@ -178,10 +177,9 @@ export class Intents {
   }
 
   async #close (name: string, { key, version }: Answered): Promise<void> {
-    const options = { deadlineMs: this.#init.updateMsMax, signal: this.#stopping.signal }
-    await this.#primary.close(key, version, options).catch((error: unknown) => {
+    await this.#primary.close(key, version, { deadlineMs: this.#init.updateMsMax }).catch((error: unknown) => {
       // Whoever owns the row drives its intents again.
-      if (!(error instanceof AbortError)) this.#host.log.debug({ error: String(error) }, 'an intent was not closed')
+      if (!this.#isStopped) this.#host.log.debug({ error: String(error) }, 'an intent was not closed')
     })
     if (this.#answered.get(name)?.version === version) this.#answered.delete(name)
   }

@@ -9,7 +9,7 @@ export interface Call {
   /** Undefined values are left out. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: BodyInit
+  readonly body?: string | Uint8Array
 }
 
 export class Client {
@@ -23,7 +23,7 @@ export class Client {
     const response = await fetch(this.target.url + path + search, {
       method: call.method ?? 'GET',
       headers: { ...authorization, ...call.headers },
-      body: call.body ?? null
+      body: call.body as BodyInit | undefined ?? null
     }).catch((error: unknown) => { throw unreachable(this.target, error) })
     if (!response.ok) throw await failureOf(response)
     return response

@@ -32,7 +32,7 @@ export function daemonCommand (program: Command, context: Context): void {
     const { startDaemon } = await import('../daemon.ts') as { startDaemon: (settings: Settings) => Promise<RunningDaemon> }
     return await runDaemon(startDaemon, settings, options, context)
   }))
-  examples(command, 'isobar daemon', 'isobar daemon --data-dir /tmp/two --rpc-listen :7702 --p2p-listen :0 --join 127.0.0.1:7701')
+  examples(command, 'isobar daemon', 'isobar daemon --data-dir ./two --rpc-listen :7702 --p2p-listen :0 --join 127.0.0.1:7701')
 }
 
 /** @returns the exit code */

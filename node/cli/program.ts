@@ -39,6 +39,7 @@ function createProgram (context: Context): Command {
     .description('A peer of a ring that keeps ordered and spatial data. Any peer answers for all.')
     .version(version, '-V, --version', 'print the version')
     .exitOverride()
+    .enablePositionalOptions()
     .configureOutput({
       writeOut: text => { io.stdout.write(text) },
       writeErr: text => { io.stderr.write(text) },

@@ -46,8 +46,8 @@ export function loadSettings ({ flags, env, configFile }: LoadInit): Loaded {
   const dataDir = pick('dataDir', flags, env, {}, '').value
   const file = chosen ?? join(dataDir as string, 'config.toml')
   const table = readTable(file, chosen !== undefined)
-  if (chosen === undefined && table?.['data-dir'] !== undefined) {
-    throw new ConfigError('data-dir', `${file}: data-dir cannot stand in the file that it leads to; use --data-dir, ISOBAR_DATA_DIR, or --config with another file`)
+  if (chosen === undefined && table?.['data-dir'] !== undefined && table['data-dir'] !== dataDir) {
+    throw new ConfigError('data-dir', `${file}: data-dir cannot lead elsewhere from the file that it led to; use --data-dir, ISOBAR_DATA_DIR, or --config with another file`)
   }
   const settings: Record<string, unknown> = {}
   const origins: Record<string, Origin> = {}

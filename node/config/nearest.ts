@@ -3,7 +3,8 @@
 
 import { distance } from 'fastest-levenshtein'
 
-/** Edits, as a share of the longer name, up to which a name is worth suggesting. A guess. */
+/** Edits up to which a name is worth suggesting: for short names some, for longer ones a share of their length. Guesses. */
+const shortEditsMax = 2
 const editsShareMax = 0.5
 
 /** The nearest of known, or undefined when none is near. */
@@ -12,7 +13,7 @@ export function nearest (name: string, known: Iterable<string>): string | undefi
   let bestEdits = Infinity
   for (const candidate of known) {
     const edits = distance(name.toLowerCase(), candidate.toLowerCase())
-    if (edits < bestEdits && edits <= Math.max(name.length, candidate.length) * editsShareMax) {
+    if (edits < bestEdits && edits <= Math.max(shortEditsMax, Math.max(name.length, candidate.length) * editsShareMax)) {
       best = candidate
       bestEdits = edits
     }

@@ -58,7 +58,7 @@ async function get (surface: Surface, request: FastifyRequest, reply: FastifyRep
   reply.header('x-isobar-version', version)
   reply.header('x-isobar-hops', String(answer.hops))
   if (form === anyType) return sendValue(reply, record)
-  if (form === geojsonType) return reply.header('content-type', geojsonType).send(featureText(record))
+  if (form === geojsonType) return reply.header('content-type', geojsonType).send(Buffer.from(featureText(record)))
   return reply.header('content-type', 'application/json; charset=utf-8')
     .send(recordText(record).slice(0, -1) + ',' + JSON.stringify({ complete: true, missing: [], ...costOf(answer) }).slice(1))
 }

@@ -8,7 +8,7 @@ import { textOfKey } from '../key-text.ts'
 export const problemType = 'application/problem+json'
 
 const titles: Readonly<Record<number, string>> = {
-  400: 'Bad request', 401: 'Token needed', 403: 'Not allowed', 404: 'Not found', 406: 'No such form', 409: 'Conflict', 413: 'Too large', 415: 'Content type not understood', 499: 'Client gone', 500: 'Fault of this node', 503: 'Not available now', 504: 'No answer in time', 507: 'Disk full'
+  400: 'Bad request', 401: 'Token needed', 403: 'Not allowed', 404: 'Not found', 406: 'No such form', 409: 'Conflict', 413: 'Too large', 415: 'Content type not understood', 431: 'Headers too large', 499: 'Client gone', 500: 'Fault of this node', 503: 'Not available now', 504: 'No answer in time', 507: 'Disk full'
 }
 
 export interface ProblemInit {
@@ -63,6 +63,8 @@ const rules: Readonly<Record<string, Rule>> = {
   InvalidWordError: { status: 400, code: 'invalid-request' },
   ConfigError: { status: 400, code: 'invalid-request' },
   UnknownCollectionError: { status: 404, code: 'unknown-collection' },
+  CollectionConflictError: { status: 409, code: 'collection-conflict', remedy: 'take another name' },
+  UnfinishedError: { status: 504, code: 'unfinished', remedy: 'it is stored; find will show it soon' },
   JoinError: { status: 409, code: 'join-failed' },
   LeaveError: { status: 409, code: 'leave-failed', remedy: 'this peer still serves; try again, or give more time' },
   StoppedError: { status: 503, code: 'stopping', remedy: 'ask another peer', retryAfterS: retrySoon },

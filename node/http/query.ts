@@ -2,7 +2,6 @@
 // byte or not at all. Percent encoding is UTF-8; + is a space, as every form and URLSearchParams write it (WHATWG URL,
 // application/x-www-form-urlencoded), so a plus is %2B. Numbers are numbers: an empty text is none.
 
-import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import type { Key } from '../../overlay/interval.ts'
 import { didYouMean } from '../config/nearest.ts'
@@ -37,21 +36,12 @@ export function readQuery (request: FastifyRequest, known: readonly string[]): Q
 }
 
 function decode (text: string, field: string): string {
-  if (!/[%+\x80-\uffff]/.test(text)) return text
+  if (!text.includes('%') && !text.includes('+')) return text
   try {
-    return decodeURIComponent(plainUtf8(text, field).replaceAll('+', ' '))
-  } catch (error) {
-    if (error instanceof Problem) throw error
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
     throw badField(field, `${JSON.stringify(text)} is not percent-encoded UTF-8; write % as %25`)
   }
-}
-
-/** curl sends what the shell gave it, unencoded; node:http shows those bytes as Latin-1. */
-function plainUtf8 (text: string, field: string): string {
-  if (!/[\x80-\xff]/.test(text)) return text
-  const bytes = Buffer.from(text, 'latin1')
-  if (!isUtf8(bytes)) throw badField(field, 'is not UTF-8; percent-encode it')
-  return bytes.toString('utf8')
 }
 
 /** A key, which must be given and not be empty. */

@@ -2,6 +2,7 @@
 // form of every failure. Body bytes reach the routes as they came. A stop lets running requests end, then ends them.
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Socket } from 'node:net'
 import type { Registry } from 'prom-client'
 import type { Logger, Metrics } from '../../overlay/host.ts'
 import { formatHostPort, isLoopback, type HostPort } from '../config/listen.ts'
@@ -99,6 +100,7 @@ function createApp (limits: HttpLimits, log: Logger): FastifyInstance {
     // The state tells it: requests that come on open connections during a stop still get an answer.
     return503OnClosing: false,
     routerOptions: { maxParamLength: pathParameterLengthMax, querystringParser: () => ({}) },
+    clientErrorHandler: refuse,
     frameworkErrors: (error, request, reply) => { fail(log, error, request, reply) }
   })
   app.removeAllContentTypeParsers()
@@ -110,7 +112,22 @@ function createApp (limits: HttpLimits, log: Logger): FastifyInstance {
   return app
 }
 
-/** Answer with the problem. Faults of this node are logged, here and only here. */
+/** What Node's parser does not take never becomes a request. */
+function refuse (error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy(error)
+    return
+  }
+  const problem = error.code === 'HPE_INVALID_URL'
+    ? new Problem(400, 'invalid-url', 'the URL holds characters that must be percent-encoded as UTF-8 (curl: -G --data-urlencode key=…)', { field: 'url' })
+    : error.code === 'HPE_HEADER_OVERFLOW'
+      ? new Problem(431, 'headers-too-large', 'URL and headers together are too long; a key may have some thousand bytes')
+      : new Problem(400, 'no-http', `this is no HTTP request that can be read (${error.code ?? error.message})`)
+  const body = JSON.stringify(problem.body())
+  socket.end(`HTTP/1.1 ${problem.status} ${problem.status === 431 ? 'Request Header Fields Too Large' : 'Bad Request'}\r\nConnection: close\r\nContent-Type: ${problemType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+}
+
+/** Answer with the problem, as bytes, since Fastify adds a charset to text, which JSON has not. Faults of this node are logged, here and only here. */
 function fail (log: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = problemOf(error)
   if (problem.status === 500) log.error({ area: 'http', method: request.method, route: request.routeOptions.url, error }, 'a request met a fault')
@@ -120,7 +137,7 @@ function fail (log: Logger, error: unknown, request: FastifyRequest, reply: Fast
   // The rest of a body that was refused is not worth reading.
   if (problem.status === 413) reply.header('connection', 'close')
   for (const name of ['etag', 'x-isobar-version']) reply.removeHeader(name)
-  reply.code(problem.status).header('content-type', problemType).send(JSON.stringify(problem.body()))
+  reply.code(problem.status).header('content-type', problemType).send(Buffer.from(JSON.stringify(problem.body())))
 }
 
 async function listen (app: FastifyInstance, address: HostPort): Promise<string> {

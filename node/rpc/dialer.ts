@@ -109,8 +109,15 @@ function readAddresses (contact: Contact, log: Logger): Multiaddr[] {
   return addresses
 }
 
-/** True where every address refused: one that is silent may still belong to a living process. */
+/**
+ * True where the peer is at none of its addresses: each refused, or another peer answers there, and one at least refused.
+ * An address that is silent may still belong to a living process.
+ */
 export function isRefused (error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isRefused)
+  const errors: unknown[] = error instanceof AggregateError ? error.errors : [error]
+  return errors.some(refuses) && errors.every(one => refuses(one) || (one instanceof Error && one.name === 'UnexpectedPeerError'))
+}
+
+function refuses (error: unknown): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === 'ECONNREFUSED'
 }

@@ -25,6 +25,8 @@ export const failureTextMax = 512
 export const addressesMax = 16
 /** A dial with its handshake takes 16 ms on loopback; this leaves room for slow and lossy lines (guess). */
 export const dialTimeoutMs = 5_000
+/** A dial to one of several addresses: one that is silent must not use up the time of the rest (guess). */
+export const addressDialTimeoutMs = 1_500
 /** Wait after the first failed dial; doubled by each further one, each time with jitter of one half to one (guess). */
 export const backoffMsMin = 50
 /** Bound of that wait, so that a node that has come back is found within a ping interval (guess). */
@@ -39,8 +41,10 @@ export const bulkWriteBytesMax = 256 * 1024
 export const bulkReadBytesMax = 2 ** 20
 /** Contacts that discover gives at most (guess). */
 export const discoveredMax = 32
-/** Time that discover may take (guess). */
+/** Time that discover may take where nobody is known yet (guess). */
 export const discoverMsMax = 1_500
+/** Time for kad-dht to add to those that are known (guess). */
+export const discoverMoreMsMax = 300
 /** Time that an orderly stop may take before the rest is aborted; the process gives itself 10 s. */
 export const stopMsMax = 5_000
 /** Time for a connection to close in good order when this node stops (guess). */

@@ -3,7 +3,7 @@
 // protocol is disconnected.
 
 import type { Connection, PeerId, Stream } from '@libp2p/interface'
-import { UnreachableError } from '../../overlay/errors.ts'
+import { BusyError, UnreachableError } from '../../overlay/errors.ts'
 import type { Contact, Gone, Logger, Metrics } from '../../overlay/host.ts'
 import type { Libp2pNode } from '../libp2p-node.ts'
 import { serveRows } from './bulk.ts'
@@ -12,7 +12,7 @@ import type { Dialer } from './dialer.ts'
 import { FrameStream } from './frame-stream.ts'
 import { SilentError } from './errors.ts'
 import type { Handlers } from './handlers.ts'
-import { dialTimeoutMs, pullsMax } from './init.ts'
+import { callsInFlightMax, dialTimeoutMs, pullsMax } from './init.ts'
 import { Responder } from './responder.ts'
 import { encodeHello } from './wire/frame.ts'
 
@@ -34,11 +34,17 @@ export interface PeersInit {
   readonly onGone: (contact: Contact, why: Gone) => void
 }
 
+interface Opening {
+  readonly caller: Promise<Caller>
+  /** Calls that wait for it. */
+  waiting: number
+}
+
 export class Peers {
   readonly #components: PeersComponents
   readonly #init: PeersInit
   readonly #callers = new Map<string, Caller>()
-  readonly #openings = new Map<string, Promise<Caller>>()
+  readonly #openings = new Map<string, Opening>()
   readonly #responders = new Set<Responder>()
   readonly #bulk = new Set<Stream>()
   /** What connected peers said of themselves, or else what was dialed. */
@@ -70,16 +76,17 @@ export class Peers {
     return caller?.isOpen === true ? caller : undefined
   }
 
-  /** @throws UnreachableError */
+  /** @throws UnreachableError, BusyError */
   async caller (contact: Contact): Promise<Caller> {
     const ready = this.ready(contact.id)
     if (ready !== undefined) return ready
     let opening = this.#openings.get(contact.id)
     if (opening === undefined) {
-      opening = this.#open(contact).finally(() => { this.#openings.delete(contact.id) })
+      opening = { caller: this.#open(contact).finally(() => { this.#openings.delete(contact.id) }), waiting: 0 }
       this.#openings.set(contact.id, opening)
     }
-    return await opening
+    if (opening.waiting++ >= callsInFlightMax) throw new BusyError(`${callsInFlightMax} calls wait for the connection to ${contact.id}`)
+    return await opening.caller
   }
 
   /** A fresh stream for one pull. @throws UnreachableError */
@@ -106,13 +113,13 @@ export class Peers {
       })
     }, { peer: contact.id })
     this.#callers.set(contact.id, caller)
-    if (!this.contacts.has(contact.id)) this.contacts.set(contact.id, contact)
     caller.hello(encodeHello(this.#init.self().addresses))
     return caller
   }
 
   async #newStream (contact: Contact, protocol: string, maxOutboundStreams: number, signal: AbortSignal): Promise<Stream> {
     const connection = await this.#components.dialer.connect(contact)
+    if (!this.contacts.has(contact.id)) this.contacts.set(contact.id, contact)
     try {
       return await connection.newStream(protocol, { signal, maxOutboundStreams })
     } catch (error) {

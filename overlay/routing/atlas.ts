@@ -81,6 +81,7 @@ export class Atlas {
   }
 
   clear (): void {
+    if (this.#map.size === 0) return
     this.#map = new IntervalMap<Entry>((a, b) => a === b)
   }
 

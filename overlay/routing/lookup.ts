@@ -7,6 +7,7 @@ import { isDefinite, OwnerUnreachableError, TimeoutError } from '../errors.ts'
 import type { Host } from '../host.ts'
 import { lookupMethod } from '../messages.ts'
 import { keyText } from '../key-text.ts'
+import type { MemberId } from '../member.ts'
 import type { Atlas } from './atlas.ts'
 import { Bracket, covers } from './bracket.ts'
 import type { OwnerView, Target, Trace } from './routing.ts'
@@ -14,6 +15,7 @@ import type { OwnerView, Target, Trace } from './routing.ts'
 export interface LookupComponents {
   readonly host: Host
   readonly atlas: Atlas
+  readonly self: () => MemberId
   /** What this node knows near a key: its own run, links and atlas entries. */
   near (target: Target): { own: OwnerView | undefined, near: readonly OwnerView[] }
   /** Take in a view heard from the network. */
@@ -104,7 +106,7 @@ async function ask (components: LookupComponents, bracket: Bracket, next: OwnerV
 }
 
 function hear (components: LookupComponents, bracket: Bracket, view: OwnerView): void {
-  if (view.owner.id !== components.near(bracket.target).own?.owner.id) bracket.hear(view)
+  if (view.owner.id !== components.self()) bracket.hear(view)
   components.learn(view)
 }
 

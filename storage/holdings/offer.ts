@@ -13,8 +13,7 @@ import { confirmMethod, offerMethod } from '../messages.ts'
 import { storageMetrics } from '../metrics.ts'
 import { frames } from '../records/row-frame.ts'
 import type { FrameRow } from '../records/row-frame.ts'
-import { spansOf } from './spans.ts'
-import type { Spans } from './spans.ts'
+import { Spans, spansOf } from './spans.ts'
 
 export interface OffersComponents {
   readonly host: Host
@@ -85,16 +84,19 @@ export class Offers {
   async #letGo (): Promise<void> {
     if (this.#isRunning) return
     this.#isRunning = true
-    try {
-      for (let lost = this.#lost[0]; lost !== undefined && !this.#stopping.signal.aborted; lost = this.#lost[0]) {
+    const tried = new Set<Lost>()
+    for (;;) {
+      const lost = this.#lost.find(entry => !tried.has(entry))
+      if (lost === undefined || this.#stopping.signal.aborted) break
+      tried.add(lost)
+      try {
         await this.#confirmAndDrop(lost)
-        if (this.#lost.includes(lost)) this.#lost = this.#lost.filter(other => other !== lost)
+        this.#lost = this.#lost.filter(entry => entry !== lost)
+      } catch (error) {
+        if (!this.#stopping.signal.aborted) this.#components.host.log.debug({ error: String(error) }, 'rows that were given away are kept for now')
       }
-    } catch (error) {
-      if (!this.#stopping.signal.aborted) this.#components.host.log.debug({ error: String(error) }, 'rows that were given away are kept for now')
-    } finally {
-      this.#isRunning = false
     }
+    this.#isRunning = false
   }
 
   async #confirmAndDrop ({ interval, owner }: Lost): Promise<void> {

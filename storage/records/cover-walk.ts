@@ -4,9 +4,9 @@
 // inside an index all the same, the walk goes on at that very key and cannot loop.
 
 import type { Key } from '../../overlay/interval.ts'
-import { compareKeys } from '../../overlay/interval.ts'
+import { compareHighs, compareKeys } from '../../overlay/interval.ts'
 import type { PreparedExtent } from '../../overlay/space/cover.ts'
-import { curveIndexOf, curveKey } from './key-layout.ts'
+import { collectionInterval, curveIndexOf, curveKey } from './key-layout.ts'
 
 export interface CoverKeys {
   /** The first key ≥ key at an index whose cell meets the extent; undefined when there is none. */
@@ -16,8 +16,10 @@ export interface CoverKeys {
 }
 
 export function coverKeys (prepared: Pick<PreparedExtent, 'next'>, collection: string, prefixBytes: number): CoverKeys {
+  const end = collectionInterval(collection).high
   return {
     from (key) {
+      if (compareHighs(key, end) >= 0) return undefined
       const index = curveIndexOf(key, prefixBytes)
       const inside = prepared.next(index)
       if (inside === undefined) return undefined

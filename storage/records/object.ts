@@ -94,7 +94,7 @@ export class Objects implements Primary {
     return record === undefined ? [] : this.#intentsOf(record)
   }
 
-  async close (key: Key, version: Version, options: { deadlineMs: number, signal: AbortSignal }): Promise<unknown> {
+  async close (key: Key, version: Version, options: { deadlineMs: number }): Promise<unknown> {
     return await this.#routing.ask({ key, below: false }, closeMethod, { key, version }, { ...options, repeatable: true })
   }
 

@@ -83,7 +83,8 @@ export class OwnerWalk<Row> {
   /** What the answer says at its end. */
   end (): ReadEnd {
     return {
-      complete: this.#missing.length === 0,
+      // Also false when the reader gave up before the end.
+      complete: this.#missing.length === 0 && (this.#next === undefined || this.#plan.isFull()),
       missing: this.#joinedMissing(),
       cursor: this.#next !== undefined && this.#plan.isFull() ? this.#plan.cursor(this.#next) : undefined,
       ...this.#course.cost()

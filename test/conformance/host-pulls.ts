@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { AbortError, ConnectionLostError, RemoteError, TimeoutError, UnreachableError } from '../../overlay/errors.ts'
-import { RefusedError, ampleMs, blobs, collect, count, failureOf, number, shortMs } from './host-messages.ts'
+import { RefusedError, ampleMs, blobs, collect, count, failureOf, shortMs } from './host-messages.ts'
 import type { HostFixture, Test } from './host-messages.ts'
 
 export function pulls (test: Test, fixture: () => HostFixture): void {

@@ -13,6 +13,7 @@ import { squaresOf } from '../../overlay/space/interval-box.ts'
 import type { Point } from '../../overlay/space/point.ts'
 import { regionOf } from '../../overlay/space/region.ts'
 import { columnEdge, indexOf, lonLat, rowEdge } from '../../overlay/space/space.ts'
+import type { BenchOptions, BenchResult } from './bench.ts'
 
 const seed = 42
 const coverIntervals = 1_000
@@ -23,13 +24,11 @@ const boundaryDepth = 12
 /** Points routed between two readings of the clock, whose own cost is near that of one. */
 const pointsPerReading = 50
 
-export interface BenchOptions { readonly quick: boolean, readonly progress: (line: string) => void }
-
 /** Rows of kind 'cover' (owners and visits summed over all extents of the row) and of kind 'route' (medians, µs). */
-export async function run (options: BenchOptions): Promise<{ rows: object[] }> {
+export async function run (options: BenchOptions): Promise<BenchResult> {
   const random = randomFrom(seed)
   options.progress(`seed ${seed}, globe, curve of ${curveLevels} levels`)
-  const rows: object[] = []
+  const rows: Array<Record<string, unknown>> = []
   const extents = options.quick ? 50 : 1_000
   const lows = randomLows(random, coverIntervals, curveLevels)
   for (const shape of ['box', 'circle'] as const) {
@@ -42,7 +41,7 @@ export async function run (options: BenchOptions): Promise<{ rows: object[] }> {
     options.progress(`route: ${intervals} intervals, boxes of ${routeExtentShare * 100} %`)
     rows.push(routeRow(random, intervals, options.quick ? 200 : 2_000))
   }
-  return { rows }
+  return { setup: { seed, extents }, rows }
 }
 
 /** Splitmix32 (Steele, Lea and Flood 2014, 32-bit form): numbers in [0, 1). */
@@ -80,7 +79,7 @@ function randomExtent (random: () => number, shape: 'box' | 'circle', share: num
   return { kind: 'box', west, south, east: east > 180 ? east - 360 : east, north: Math.min(90, south + height * 180) }
 }
 
-function coverRow (lows: Float64Array, shape: string, extentShare: number, extents: Extent[]): object {
+function coverRow (lows: Float64Array, shape: string, extentShare: number, extents: Extent[]): Record<string, unknown> {
   const squares = Array.from(lows, (low, owner) => [...squaresOf(low, highOf(lows, owner))])
   let owners = 0
   let visits = 0
@@ -144,7 +143,7 @@ interface OwnedBox { minX: number, minY: number, maxX: number, maxY: number, own
 /** Routes points and extents; an extent's owners ascend. */
 interface Router { point (point: Point): number, extent (box: Box): number[] }
 
-function routeRow (random: () => number, intervals: number, samples: number): object {
+function routeRow (random: () => number, intervals: number, samples: number): Record<string, unknown> {
   const lows = randomLows(random, intervals, boundaryDepth)
   const boxes = Array.from(lows, (low, owner) => [...squaresOf(low, highOf(lows, owner))].map(({ column, row, side }): OwnedBox => ({
     minX: columnEdge(lonLat, column), minY: rowEdge(lonLat, row), maxX: columnEdge(lonLat, column + side), maxY: rowEdge(lonLat, row + side), owner

@@ -8,7 +8,6 @@ import type { VirtualClock } from './clock.ts'
 import type { Digest } from './digest.ts'
 import type { Packet } from './packet.ts'
 import { packetKinds } from './packet.ts'
-import type { SimHost } from './sim-host.ts'
 import type { Random } from './random.ts'
 
 /** One way delay: uniform between two values, or log-normal around a median with `sigma` of the logarithm. */

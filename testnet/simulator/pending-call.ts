@@ -8,59 +8,56 @@ import type { EventId, Task } from './event-queue.ts'
 import type { Link } from './link.ts'
 import type { SimHost } from './sim-host.ts'
 
-export interface PendingCallInit {
-  readonly method: string
-  readonly codec: Codec<unknown>
-  readonly options: CallOptions
-  readonly resolve: (reply: unknown) => void
-  readonly reject: (error: unknown) => void
-}
-
 export class PendingCall implements Task {
   sent = false
   settled = false
   /** Neighbors in the link's list of calls. */
   next: PendingCall | undefined = undefined
   previous: PendingCall | undefined = undefined
+  readonly codec: Codec<unknown>
   readonly #clock: VirtualClock
   readonly #host: SimHost
   readonly #link: Link
-  readonly #init: PendingCallInit
+  readonly #method: string
+  readonly #options: CallOptions
+  readonly #resolve: (reply: unknown) => void
+  readonly #reject: (error: unknown) => void
   readonly #deadline: EventId
   readonly #onAbort: (() => void) | undefined
 
-  constructor (clock: VirtualClock, host: SimHost, link: Link, init: PendingCallInit) {
+  constructor (clock: VirtualClock, host: SimHost, link: Link, method: string, codec: Codec<unknown>, options: CallOptions, resolve: (reply: unknown) => void, reject: (error: unknown) => void) {
+    this.codec = codec
     this.#clock = clock
     this.#host = host
     this.#link = link
-    this.#init = init
-    this.#deadline = clock.schedule(init.options.deadlineMs, this)
+    this.#method = method
+    this.#options = options
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#deadline = clock.schedule(options.deadlineMs, this)
     link.addCall(this)
-    const { signal } = init.options
-    if (signal !== undefined) {
-      this.#onAbort = () => { this.reject(new AbortError(`the caller gave up ${init.method}`)) }
-      signal.addEventListener('abort', this.#onAbort, { once: true })
+    if (options.signal !== undefined) {
+      this.#onAbort = () => { this.reject(new AbortError(`the caller gave up ${method}`)) }
+      options.signal.addEventListener('abort', this.#onAbort, { once: true })
     }
   }
-
-  get codec (): Codec<unknown> { return this.#init.codec }
 
   /** The deadline has come. */
   run (): void {
     if (this.settled || this.#host.state !== 'up') return
     if (this.#host.paused) { this.#host.hold(this); return }
-    const { method, options } = this.#init
+    const { deadlineMs } = this.#options
     this.reject(this.sent
-      ? new TimeoutError(`no reply to ${method} from ${this.#link.id} within ${options.deadlineMs} ms`)
-      : new UnreachableError(`no connection to ${this.#link.id} within ${options.deadlineMs} ms for ${method}`))
+      ? new TimeoutError(`no reply to ${this.#method} from ${this.#link.id} within ${deadlineMs} ms`)
+      : new UnreachableError(`no connection to ${this.#link.id} within ${deadlineMs} ms for ${this.#method}`))
   }
 
   resolve (reply: unknown): void {
-    if (this.#settle()) this.#init.resolve(reply)
+    if (this.#settle()) this.#resolve(reply)
   }
 
   reject (error: unknown): void {
-    if (this.#settle()) this.#init.reject(error)
+    if (this.#settle()) this.#reject(error)
   }
 
   #settle (): boolean {
@@ -68,7 +65,7 @@ export class PendingCall implements Task {
     this.settled = true
     this.#clock.cancel(this.#deadline)
     this.#link.removeCall(this)
-    if (this.#onAbort !== undefined) this.#init.options.signal?.removeEventListener('abort', this.#onAbort)
+    if (this.#onAbort !== undefined) this.#options.signal?.removeEventListener('abort', this.#onAbort)
     return true
   }
 }

@@ -18,6 +18,9 @@ import { PullReader, PullWriter, failureOf, lostTo } from './pull-end.ts'
 import { Random } from './random.ts'
 import { SimTimers } from './sim-timers.ts'
 
+/** TCP's first wait before it asks again (RFC 6298, section 2). */
+const dialRepeatMs = 1000
+
 /** `dead`: its process ended, its machine refuses dials. `silent`: nothing comes from it any more. */
 export type SimState = 'up' | 'dead' | 'silent'
 
@@ -192,7 +195,7 @@ export class SimHost implements Host {
       const link = this.#linkTo(contact.id)
       const body = this.#encode(link.far, method.request, request)
       const packet = new Packet(this.network, packetKinds.request, this, link.far, method.name, body)
-      packet.call = new PendingCall(this.#clock, this, link, { method: method.name, codec, options, resolve, reject })
+      packet.call = new PendingCall(this.#clock, this, link, method.name, codec, options, resolve, reject)
       packet.session = reader?.session
       link.send(packet)
     }) as Promise<Reply>
@@ -218,10 +221,19 @@ export class SimHost implements Host {
     if (link !== undefined && link.state !== 'closed') return link
     const dialing = new Link(this.#find(id), 'dialing')
     this.#links.set(id, dialing)
-    if (this.state !== 'up') return dialing
-    this.network.send(new Packet(this.network, packetKinds.dial, this, dialing.far, '', undefined))
-    this.after(dialTimeoutMs, () => { if (dialing.state === 'dialing') this.#drop(dialing, () => new UnreachableError(`no connection to ${id} within ${dialTimeoutMs} ms`)) })
+    if (this.state === 'up') this.#dial(dialing, this.now() + dialTimeoutMs)
     return dialing
+  }
+
+  /** Asks again each second until there is an answer, as TCP does. */
+  #dial (link: Link, untilMs: number): void {
+    if (link.state !== 'dialing') return
+    if (this.now() >= untilMs) {
+      this.#drop(link, () => new UnreachableError(`no connection to ${link.id} within ${dialTimeoutMs} ms`))
+      return
+    }
+    this.network.send(new Packet(this.network, packetKinds.dial, this, link.far, '', undefined))
+    this.after(dialRepeatMs, () => { this.#dial(link, untilMs) })
   }
 
   #accept (from: SimHost): void {

@@ -80,7 +80,9 @@ export class SimTimers {
     const controller = new AbortController()
     // Many calls may share one deadline.
     setMaxListeners(0, controller.signal)
-    if (parent?.aborted === true) { controller.abort(parent.reason); return controller.signal }
+    if (this.#host.state !== 'up') controller.abort(new StoppedError('this node has stopped'))
+    if (parent?.aborted === true) controller.abort(parent.reason)
+    if (controller.signal.aborted) return controller.signal
     const end = (reason: unknown): void => {
       this.cancel(id)
       this.#onStop.delete(onStop)

@@ -2,7 +2,8 @@
 // loss, delay, doubling and reordering need no events of their own. The first violation found has a shortest trace.
 
 import type { MemberId } from '../../../overlay/member.ts'
-import { checkMoment, flush, handle } from './handle.ts'
+import { flush, handle } from './handle.ts'
+import { checkMoment } from './moment.ts'
 import { Violation } from './oracle.ts'
 import { goodHabits, ownershipRules } from './rules.ts'
 import type { Habits, Rules } from './rules.ts'

@@ -2,12 +2,12 @@
 // that ownership.md asks for. A message to itself is handled at once, as the claimer's own promise must come first.
 
 import { compareBallots, sameBallot } from '../../../overlay/ownership/ballot.ts'
-import { hasMajority, sameClaim } from '../../../overlay/ownership/claim.ts'
+import { sameClaim } from '../../../overlay/ownership/claim.ts'
 import { ownIntervals, votersOf } from '../../../overlay/ownership/proposal.ts'
 import type { MemberId } from '../../../overlay/member.ts'
 import type { Piece } from '../../../overlay/ownership/claim.ts'
 import type { LearnStep } from '../../../overlay/ownership/register.ts'
-import { claimName, Violation } from './oracle.ts'
+import { claimName } from './oracle.ts'
 import { messageNumber, withAt } from './world.ts'
 import type { Body, Message, Node, World } from './world.ts'
 
@@ -274,23 +274,6 @@ export function acknowledge (world: World, node: Node, key: number): void {
   node.writes = withAt(node.writes, key, undefined)
   node.synced = withAt(node.synced, key, true)
   if (write.client) world.oracle.acknowledge(key, write.version, write.above)
-}
-
-/** Does node answer reads of key as its owner? */
-export function serves (world: World, node: Node, key: number): boolean {
-  const register = world.register(node, key)
-  return node.up && register !== undefined && world.rules.mayServe(register, node.id) && (!world.init.leases || hasMajority(node.heldFrom[key]!, register.claim))
-}
-
-/** Invariants of each moment: one serving owner a key, and a value that is shown is the newest. */
-export function checkMoment (world: World): void {
-  for (const key of world.keys()) {
-    const serving = world.nodes.filter(node => serves(world, node, key))
-    if (world.init.leases && serving.length > 1) throw new Violation('two owners serve one key')
-    for (const node of serving) {
-      if (world.init.leases && node.synced[key] && node.writes[key] === undefined && node.versions[key]! < world.oracle.acknowledged[key]!) throw new Violation('a read is stale')
-    }
-  }
 }
 
 function rowsOf (node: Node, keys: readonly number[]): Array<readonly [number, number]> {

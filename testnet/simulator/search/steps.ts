@@ -3,7 +3,8 @@
 
 import { hasMajority, isMember, sameClaim, supersedes } from '../../../overlay/ownership/claim.ts'
 import type { MemberId } from '../../../overlay/member.ts'
-import { acknowledge, prepare, send, serves } from './handle.ts'
+import { acknowledge, prepare, send } from './handle.ts'
+import { shows } from './moment.ts'
 import { emptyMemory, withAt } from './world.ts'
 import type { Node, Plan, World } from './world.ts'
 
@@ -138,7 +139,7 @@ export function endGrant (world: World, node: Node, key: number): boolean {
 
 /** A value is shown only while no write to it is under way, and after the members have had all of it. */
 export function read (world: World, node: Node, key: number): boolean {
-  if (!serves(world, node, key) || !node.synced[key] || node.writes[key] !== undefined) return false
+  if (!shows(world, node, key)) return false
   world.oracle.read(key, node.versions[key]!)
   return true
 }

@@ -3,7 +3,8 @@
 
 import type { MemberId } from '../../../overlay/member.ts'
 import { isMember } from '../../../overlay/ownership/claim.ts'
-import { checkMoment, flush, handle } from './handle.ts'
+import { flush, handle } from './handle.ts'
+import { checkMoment } from './moment.ts'
 import { Violation } from './oracle.ts'
 import { goodHabits, ownershipRules } from './rules.ts'
 import type { Habits, Rules } from './rules.ts'

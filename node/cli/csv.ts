@@ -1,0 +1,56 @@
+// Rows of a CSV text (RFC 4180): quoted cells, doubled quotes, line breaks within quotes, CRLF or LF, a byte order mark.
+// The first row names the columns. It guesses no types: cells are text.
+
+/**
+ * @param chunks - text, cut anywhere
+ * @returns a row as cells by column
+ * @throws SyntaxError for a row with more or fewer cells than columns
+ */
+export async function * csvRows (chunks: AsyncIterable<string>): AsyncGenerator<Record<string, string>> {
+  let columns: string[] | undefined
+  let count = 0
+  for await (const cells of csvCells(chunks)) {
+    count++
+    if (cells.length === 1 && cells[0] === '') continue
+    if (columns === undefined) {
+      columns = cells.map(cell => cell.trim())
+      continue
+    }
+    if (cells.length !== columns.length) throw new SyntaxError(`row ${count} has ${cells.length} cells, the header ${columns.length}`)
+    yield Object.fromEntries(columns.map((column, at) => [column, cells[at] ?? '']))
+  }
+}
+
+async function * csvCells (chunks: AsyncIterable<string>): AsyncGenerator<string[]> {
+  let row: string[] = []
+  let cell = ''
+  let quoted = false
+  /** A quote within quotes: the end of them, unless another follows. */
+  let pending = false
+  let begun = false
+  for await (const chunk of chunks) {
+    for (const character of begun ? chunk : chunk.replace(/^\ufeff/, '')) {
+      begun = true
+      if (quoted && !pending) {
+        if (character === '"') pending = true
+        else cell += character
+      } else if (pending && character === '"') {
+        cell += '"'
+        pending = false
+      } else {
+        if (pending) quoted = pending = false
+        if (character === '"' && cell === '') quoted = true
+        else if (character === ',') {
+          row.push(cell)
+          cell = ''
+        } else if (character === '\n') {
+          yield [...row, cell.replace(/\r$/, '')]
+          row = []
+          cell = ''
+        } else cell += character
+      }
+    }
+  }
+  if (quoted && !pending) throw new SyntaxError('the file ends within quotes; is it cut off?')
+  if (cell !== '' || row.length > 0) yield [...row, cell.replace(/\r$/, '')]
+}

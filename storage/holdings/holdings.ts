@@ -1,0 +1,139 @@
+// What ownership asks of storage (overlay/holdings.ts), put together from its parts: weights and cuts, fills at both ends,
+// and letting go. What this node owns is known here only as far as ownership has told it; nothing is decided by it but
+// what may be dropped, driven and counted.
+
+import type { FillRequest, Holdings } from '../../overlay/holdings.ts'
+import type { Host } from '../../overlay/host.ts'
+import type { Interval, Key } from '../../overlay/interval.ts'
+import type { Member } from '../../overlay/member.ts'
+import type { Routing } from '../../overlay/routing/routing.ts'
+import type { Store } from '../../overlay/store.ts'
+import type { StorageInit } from '../init.ts'
+import { releaseNotice } from '../messages.ts'
+import type { CollectionDefinition } from '../records/collection.ts'
+import { handleOffers } from './adopt.ts'
+import { boundaryFor, weigh } from './boundary.ts'
+import { Census } from './census.ts'
+import type { Counts } from './census.ts'
+import { Fills } from './fill.ts'
+import { Learners } from './learner.ts'
+import { Offers } from './offer.ts'
+import { FillSources } from './source.ts'
+import { Spans } from './spans.ts'
+import { Writer } from './writer.ts'
+
+export interface HeldPartsComponents {
+  readonly host: Host
+  readonly store: Store
+  readonly routing: Routing
+  readonly collections: () => readonly CollectionDefinition[]
+  /** Told of each row that this node came to own without writing it, in pages, in the background. */
+  readonly onOwnedRow: (key: Key, value: Uint8Array) => void
+}
+
+export class HeldParts implements Holdings {
+  readonly writer: Writer
+  readonly #components: HeldPartsComponents
+  readonly #init: StorageInit
+  readonly #owned = new Spans()
+  readonly #census: Census
+  readonly #sources: FillSources
+  readonly #learners: Learners
+  readonly #fills: Fills
+  readonly #offers: Offers
+  #isStopped = false
+
+  constructor (components: HeldPartsComponents, init: StorageInit) {
+    const { host, store, routing } = components
+    this.#components = components
+    this.#init = init
+    this.#census = new Census({ host, store, owned: () => this.#owned.intervals }, init)
+    this.writer = new Writer({ store, onFlushed: (before, after) => { this.#census.flushed(before, after) } })
+    this.#sources = new FillSources({ host, store, writer: this.writer }, init)
+    this.#offers = new Offers({ host, store, routing, owned: this.#owned, learning: () => this.#learners.intervals() }, init)
+    this.#learners = new Learners({
+      host,
+      store,
+      makeRoom: async (interval, signal) => { await this.#offers.makeRoom(interval, signal) },
+      owns: interval => this.#owned.meets(interval)
+    }, init)
+    this.#fills = new Fills({ host }, init)
+  }
+
+  /** Live records held as owner, nearly. */
+  get counts (): Counts {
+    return this.#census.counts
+  }
+
+  start (): void {
+    const { host, routing, onOwnedRow } = this.#components
+    handleOffers({ routing, writer: this.writer, onRow: onOwnedRow })
+    host.onNotice(releaseNotice, ({ session, kept }) => { this.#ended(session, kept) })
+    this.#sources.start()
+    this.#learners.start()
+    this.#offers.start()
+  }
+
+  stop (): void {
+    this.#isStopped = true
+    this.#offers.stop()
+    this.#learners.stop()
+    this.#sources.stop()
+    this.#census.stop()
+  }
+
+  async weigh (interval: Interval): Promise<number> {
+    return await weigh(this.#components, this.#init, interval)
+  }
+
+  async boundaryFor (interval: Interval, share: number): Promise<Key | undefined> {
+    return await boundaryFor(this.#components, this.#init, interval, share)
+  }
+
+  async fill (request: FillRequest, signal: AbortSignal): Promise<void> {
+    await this.#fills.fill(request, signal)
+  }
+
+  async tail (request: FillRequest, signal: AbortSignal): Promise<void> {
+    await this.#fills.tail(request, signal)
+  }
+
+  release (request: FillRequest, kept: boolean): void {
+    this.#fills.release(request, kept)
+    this.#ended(request.session, kept)
+  }
+
+  lost (interval: Interval, owner: Member): void {
+    this.#owned.remove(interval)
+    this.#offers.lost(interval, owner)
+    this.#census.recountLater()
+  }
+
+  gained (interval: Interval): void {
+    this.#owned.add(interval)
+    this.#offers.gained(interval)
+    this.#census.recountLater()
+    void this.#readOwned(interval).catch((error: unknown) => {
+      if (!this.#isStopped) this.#components.host.log.warn({ error: String(error) }, 'open intents were not all found; they are driven after the next restart')
+    })
+  }
+
+  #ended (session: string, kept: boolean): void {
+    this.#sources.release(session)
+    this.#learners.release(session, kept)
+  }
+
+  /** Rows with something left to do are found in the background. */
+  async #readOwned (interval: Interval): Promise<void> {
+    const { store, onOwnedRow } = this.#components
+    const snapshot = store.snapshot()
+    try {
+      for await (const page of snapshot.pages(interval, { pageRows: this.#init.scanPageRows })) {
+        if (this.#isStopped) return
+        for (const { key, value } of page) onOwnedRow(key, value)
+      }
+    } finally {
+      snapshot.close()
+    }
+  }
+}
