@@ -28,7 +28,7 @@ const fence = {
 }
 
 export default [
-  ...neostandard({ ts: true, ignores: ['dist/**', 'node_modules/**', '**/wire/*.ts'] }),
+  ...neostandard({ ts: true, ignores: ['dist/**', 'node_modules/**', 'overlay/wire/*.ts', 'storage/wire/storage.ts', 'node/wire/node.ts'] }),
   ...arrows,
   fence,
   { rules: { '@stylistic/max-len': 'off', 'no-labels': 'off', 'no-void': ['error', { allowAsStatement: true }], 'no-unmodified-loop-condition': 'off' } }

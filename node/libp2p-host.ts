@@ -4,6 +4,7 @@
 
 import './promise-with-resolvers.ts'
 import { setMaxListeners } from 'node:events'
+import type { Stream } from '@libp2p/interface'
 import { AbortError, RemoteError, StoppedError, TimeoutError, UnreachableError, errorName, isDefinite } from '../overlay/errors.ts'
 import type { CallOptions, Contact, Gone, Host, Logger, Method, Metrics, Notice, PullMethod, TimerId } from '../overlay/host.ts'
 import type { Source } from '../overlay/stream.ts'
@@ -145,7 +146,14 @@ export class Libp2pHost implements Host {
     }
     const message = encodeMessage(method.request, request)
     const open = this.#peers.bulkStream(contact, this.deadline(options.deadlineMs, options.signal))
-    const stream = await this.#within(open, options, () => new UnreachableError(`no connection to ${contact.id} within ${options.deadlineMs} ms for ${method.name}`))
+    let stream: Stream
+    try {
+      stream = await this.#within(open, options, () => new UnreachableError(`no connection to ${contact.id} within ${options.deadlineMs} ms for ${method.name}`))
+    } catch (error) {
+      // A stream that opens after all is of no use to anyone.
+      open.then(late => { late.abort(error as Error) }, () => {})
+      throw error
+    }
     yield * pullRows(stream, { method: method.name, message, row: method.row, self: this.#self, options })
   }
 

@@ -24,7 +24,7 @@ export const overlayDefaults: OverlayInit = {
   attemptMs: 2000, // guess: above a slow flush or a long pause of garbage collection
   backoffMs: 20, // guess: about one change of hands on a local network
   backoffMsMax: 500, // guess
-  silentRoundsMax: 3, // guess: rides over one reconnect
+  silentMs: 1000, // guess: rides over one reconnect
   redirectsMax: 16, // guess
 
   neighborMs: 2000, // as attemptMs

@@ -41,7 +41,10 @@ export interface IntentsInit {
 }
 
 interface Drive { readonly key: Key, tries: number }
-interface Answered { readonly key: Key, readonly version: Version }
+interface Answered { readonly key: Key, readonly version: Version, tries: number }
+
+/** Tries to close an intent that is carried out. Guess: an hour with doubling waits. */
+const closeTriesMax = 16
 
 export class Intents {
   readonly #host: Host
@@ -88,7 +91,7 @@ export class Intents {
         this.driveLater(key)
         throw new UnfinishedError(`update ${versionText(intent.version)} is stored, but a place did not answer: ${String(error)}; it will be carried out later`)
       }
-      this.#answered.set(keyName(key), { key, version: intent.version })
+      this.#answered.set(keyName(key), { key, version: intent.version, tries: 0 })
     }
     this.#closeSoon()
   }
@@ -165,22 +168,25 @@ export class Intents {
     })
   }
 
-  #closeSoon (): void {
+  #closeSoon (waitMs = this.#init.closeDelayMs): void {
     if (this.#isClosing || this.#answered.size === 0 || this.#isStopped) return
     this.#isClosing = true
-    this.#host.after(this.#init.closeDelayMs, () => {
-      void Promise.all([...this.#answered].map(([name, answered]) => this.#close(name, answered))).then(() => {
+    this.#host.after(waitMs, () => {
+      void Promise.all([...this.#answered].map(async ([name, answered]) => await this.#close(name, answered))).then(closed => {
         this.#isClosing = false
-        this.#closeSoon()
+        this.#closeSoon(closed.every(isClosed => isClosed) ? undefined : Math.min(waitMs * 2, this.#init.driveAgainMsMax))
       })
     })
   }
 
-  async #close (name: string, { key, version }: Answered): Promise<void> {
-    await this.#primary.close(key, version, { deadlineMs: this.#init.updateMsMax }).catch((error: unknown) => {
-      // Whoever owns the row drives its intents again.
+  /** What cannot be closed is tried a few times more; then it is left to whoever drives the row next. */
+  async #close (name: string, answered: Answered): Promise<boolean> {
+    const { key, version } = answered
+    const isClosed = await this.#primary.close(key, version, { deadlineMs: this.#init.updateMsMax }).then(() => true, (error: unknown) => {
       if (!this.#isStopped) this.#host.log.debug({ error: String(error) }, 'an intent was not closed')
+      return ++answered.tries >= closeTriesMax
     })
-    if (this.#answered.get(name)?.version === version) this.#answered.delete(name)
+    if (isClosed && this.#answered.get(name) === answered) this.#answered.delete(name)
+    return isClosed
   }
 }

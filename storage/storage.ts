@@ -64,7 +64,7 @@ export class Storage implements StorageVerbs {
     this.#parts = new HeldParts({
       ...components,
       collections: () => this.#collections.known(),
-      onOwnedRow: (key, value) => { this.#takeUp(key, value) }
+      onOwnedRow: (key, value) => this.#takeUp(key, value)
     }, init)
     const { writer } = this.#parts
     const turns = new Turns(init.updatesWaitingMax, () => `${host.random()}`.slice(2))
@@ -223,11 +223,12 @@ export class Storage implements StorageVerbs {
     return { rows, walk }
   }
 
-  /** What is left to do for a row that came here with its interval. */
-  #takeUp (key: Key, value: Uint8Array): void {
-    if (kindOf(value) === 'id' && hasOpen(value)) this.#intents.driveLater(key)
+  /** What is left to do for a row that came here with its interval. False when there is no room to remember it. */
+  #takeUp (key: Key, value: Uint8Array): boolean {
+    if (kindOf(value) === 'id') return !hasOpen(value) || this.#intents.driveLater(key)
     const version = markVersion(value)
     if (version !== undefined) this.#places.expireMark(key, version)
+    return true
   }
 }
 

@@ -11,6 +11,7 @@
 import type { Point } from '../../overlay/space/point.ts'
 import { checkPoint } from '../../overlay/space/point.ts'
 import type { CollectionDefinition } from '../../storage/records/collection.ts'
+import { valueBytesMax } from '../../storage/init.ts'
 import { didYouMean } from '../config/nearest.ts'
 import { pointOfGeometry, textOfProperties, type Properties } from '../feature.ts'
 import { isWellFormed, plainOf } from '../key-text.ts'
@@ -121,7 +122,8 @@ function finite (value: unknown, field: string): void {
 }
 
 function checkedFor (collection: CollectionDefinition, content: Omit<ObjectContent, 'point'> & { point: unknown }): ObjectContent {
-  const { point, text } = content
+  const { value, point, text } = content
+  if (value.length > valueBytesMax) throw new Problem(413, 'value-too-large', `value: ${value.length} bytes; a value may have ${valueBytesMax}`, { field: 'value' })
   if (text !== undefined && !isWellFormed(text)) throw badField('text', 'holds half a surrogate pair, which has no UTF-8 form')
   if (collection.kind === 'spatial') {
     return { ...content, point: point === undefined ? undefined : checkPoint(collection.space, point, 'point') }

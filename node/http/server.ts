@@ -47,6 +47,8 @@ export interface HttpServer {
   readonly gate: Gate
 }
 
+/** A text of 16 KiB in the query, percent-encoded, and some more. Node's own bound is 16 KiB. */
+const headBytesMax = 64 << 10
 /** Names of collections stand in paths. Beyond that find-my-way answers 404. */
 const pathParameterLengthMax = 1_024
 
@@ -96,6 +98,7 @@ function createApp (limits: HttpLimits, log: Logger): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: limits.bodyBytesMax,
+    http: { maxHeaderSize: headBytesMax },
     forceCloseConnections: 'idle',
     // The state tells it: requests that come on open connections during a stop still get an answer.
     return503OnClosing: false,

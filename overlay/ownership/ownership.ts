@@ -64,6 +64,9 @@ export class Ownership {
   /** Floor of versions after boot, until a new claim sets its own. */
   readonly #bootFloors = new IntervalMap<number>((a, b) => a === b)
 
+  /** Grows whenever what this node knows or serves may have changed. */
+  revision = 0
+
   /** Told after each flushed step that changed what this node owns. */
   onClaim: (change: ClaimChange) => void = () => {}
 
@@ -215,6 +218,7 @@ export class Ownership {
     const runs = new IntervalMap<Run>((a, b) => a === b)
     for (const interval of joined(served.map(segment => segment.interval))) runs.set(interval, this.#runOf(interval, served, host.self))
     this.#runs = runs
+    this.revision++
     const settled = this.#settling
     this.#settling = new Gate(this.#init.frozenRequestsMax)
     settled.open()

@@ -54,11 +54,11 @@ export class Bracket {
     if (candidate !== undefined) candidate.state = 'failed'
   }
 
-  /** Ask everyone again who answered before: something is changing hands. */
+  /** Ask everyone again: something may have changed hands or come back. */
   renew (): void {
     this.changing = false
     for (const candidate of this.#candidates.values()) {
-      if (candidate.state === 'asked') candidate.state = 'new'
+      candidate.state = 'new'
     }
   }
 

@@ -32,8 +32,8 @@ export interface LookupInit {
   /** First wait, in ms, when a key is changing hands or its new owner is not known yet; doubles. */
   readonly backoffMs: number
   readonly backoffMsMax: number
-  /** Rounds without any answer from the owner after which it counts as unreachable. */
-  readonly silentRoundsMax: number
+  /** Milliseconds without an answer from an owner, tried at least twice, after which its keys count as unreachable. */
+  readonly silentMs: number
 }
 
 export interface LookupOptions {
@@ -53,6 +53,7 @@ export interface LookupOptions {
 export async function lookup (components: LookupComponents, target: Target, init: LookupInit, options: LookupOptions): Promise<OwnerView> {
   const { host } = components
   const bracket = begin(components, target, options.silent ?? [])
+  const startMs = host.now()
   let hops = 0
   for (let round = 0; ; round++) {
     for (let next = bracket.next(); next !== undefined && hops < init.hopsMax; next = bracket.next()) {
@@ -61,7 +62,7 @@ export async function lookup (components: LookupComponents, target: Target, init
       if (owner !== undefined) return owner
     }
     const silent = bracket.silentOwner()
-    if (!bracket.changing && round + 1 >= init.silentRoundsMax && hops > 0) throw unreachable(bracket, silent)
+    if (!bracket.changing && round > 0 && hops > 0 && host.now() - startMs >= init.silentMs) throw unreachable(bracket, silent)
     const waitMs = Math.min(init.backoffMsMax, init.backoffMs * 2 ** round) * (0.5 + host.random())
     if (hops >= init.hopsMax || host.now() + waitMs > options.endMs) throw silent !== undefined || hops > 0 ? unreachable(bracket, silent) : alone(target)
     await host.sleep(waitMs, options.signal)

@@ -2,7 +2,7 @@
 // envelope carries, beside the answer, who owns what near the key, so that every reply refreshes the asker's atlas.
 
 import { codec } from '../codec.ts'
-import { ConnectionLostError, errorName, isDefinite, OwnerUnreachableError, TimeoutError } from '../errors.ts'
+import { ConnectionLostError, errorName, isDefinite, TimeoutError } from '../errors.ts'
 import type { Codec, Contact, Host, Method } from '../host.ts'
 import { lookupMethod, viewItemPaths, viewPaths, eachPath } from '../messages.ts'
 import { keyText } from '../key-text.ts'
@@ -82,7 +82,6 @@ export class Router implements Routing {
         atlas.forget(owner)
         this.#components.suspect(owner)
         silent.push(owner)
-        if (silent.length > this.#init.silentRoundsMax) throw this.#gone(target, owner)
       }
     }
     throw new TimeoutError(`the owner of ${keyText(target.key)} did not answer in ${options.deadlineMs} ms`)
@@ -123,10 +122,6 @@ export class Router implements Routing {
     const name = errorName(error)
     if (name === 'UnreachableError' || name === 'StoppedError') return true
     return options.repeatable === true && !isDefinite(error) && (name === 'TimeoutError' || name === 'ConnectionLostError')
-  }
-
-  #gone (target: Target, owner: OwnerView): OwnerUnreachableError {
-    return new OwnerUnreachableError(`key ${keyText(target.key)}: its owner ${owner.owner.contact.id} does not answer`, { interval: owner.interval, ownerId: owner.owner.contact.id, definite: true })
   }
 
   #envelope<Request, Answer> (method: Method<Request, Answer>): Method<Request, Envelope<Answer>> {

@@ -14,7 +14,7 @@ export interface AdoptComponents {
   readonly routing: Routing
   readonly writer: Writer
   /** Told of each row that came in, when it is flushed. */
-  readonly onRow: (key: Key, value: Uint8Array) => void
+  readonly onRow: (key: Key, value: Uint8Array) => unknown
 }
 
 export function handleOffers ({ routing, writer, onRow }: AdoptComponents): void {

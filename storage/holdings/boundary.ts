@@ -77,28 +77,33 @@ async function readSizes (store: Store, init: BoundaryInit, interval: Interval):
 }
 
 async function cutRows (store: Store, init: BoundaryInit, interval: Interval, share: number): Promise<Key | undefined> {
-  const { part, above, total } = await narrow(store, init, interval, share)
+  const { part, above, within, total } = await narrow(store, init, interval, share)
   const sized = await readSizes(store, init, part)
   const read = sized.reduce((sum, { bytes }) => sum + bytes, 0)
   if (read + above < init.cutBytesMin) return undefined
-  const wanted = share * Math.max(total, read)
+  // Where the part was narrowed by the store's own sizes, its rows count in these.
+  const scale = part === interval ? 1 : within / Math.max(read, 1)
+  const wanted = share * (part === interval ? read : total)
+  let atOrAbove = above + read * scale
   let best: Key | undefined
   let bestError = Infinity
-  let atOrAbove = above + read
+  let last: Key | undefined
   for (const { key, bytes, isSpatial } of sized) {
+    const cut = isSpatial ? wholeIndexOf(key) : key
+    const isNew = last === undefined || compareKeys(last, cut) !== 0
     const error = Math.abs(atOrAbove - wanted)
-    atOrAbove -= bytes
-    if (error >= bestError) continue
-    const cut = isSpatial ? wholeIndexIn(interval, key) : strictlyInside(interval, key)
-    if (cut === undefined) continue
-    best = cut
-    bestError = error
+    if (isNew && error < bestError && strictlyInside(interval, cut) !== undefined) {
+      best = cut
+      bestError = error
+    }
+    last = cut
+    atOrAbove -= bytes * scale
   }
   return best
 }
 
-/** A part small enough to read that the cut lies in, the bytes above it, and those of all. */
-async function narrow (store: Store, init: BoundaryInit, interval: Interval, share: number): Promise<{ part: Interval, above: number, total: number }> {
+/** A part small enough to read that the cut lies in, the bytes above it, within it, and of all. */
+async function narrow (store: Store, init: BoundaryInit, interval: Interval, share: number): Promise<{ part: Interval, above: number, within: number, total: number }> {
   let part = interval
   let above = 0
   let size = await store.approximateSize(interval)
@@ -116,7 +121,7 @@ async function narrow (store: Store, init: BoundaryInit, interval: Interval, sha
       size -= upper
     }
   }
-  return { part, above, total }
+  return { part, above, within: size, total }
 }
 
 interface CurveRun { readonly name: string, readonly low: number, readonly high: number }
@@ -149,12 +154,11 @@ function cutCurves (runs: readonly CurveRun[], interval: Interval, share: number
   return undefined
 }
 
-/** The curve index of a spatial key, as a cut strictly inside interval: the key's own, or the one behind it. */
-function wholeIndexIn (interval: Interval, key: Key): Key | undefined {
+/** Where a cut lies that keeps all rows at the key's curve index together. */
+function wholeIndexOf (key: Key): Key {
   const name = collectionOf(key)
-  if (name === undefined) return undefined
-  const index = curveIndexOf(key, collectionPrefix(name).length)
-  return strictlyInside(interval, curveKey(name, index)) ?? strictlyInside(interval, curveKey(name, Math.min(index + 1, curveEnd)))
+  if (name === undefined) throw new TypeError('a row of an object lies outside of any collection')
+  return curveKey(name, curveIndexOf(key, collectionPrefix(name).length))
 }
 
 function strictlyInside (interval: Interval, key: Key): Key | undefined {

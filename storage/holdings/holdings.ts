@@ -4,6 +4,7 @@
 
 import type { FillRequest, Holdings } from '../../overlay/holdings.ts'
 import type { Host } from '../../overlay/host.ts'
+import { intersect } from '../../overlay/interval.ts'
 import type { Interval, Key } from '../../overlay/interval.ts'
 import type { Member } from '../../overlay/member.ts'
 import type { Routing } from '../../overlay/routing/routing.ts'
@@ -27,8 +28,8 @@ export interface HeldPartsComponents {
   readonly store: Store
   readonly routing: Routing
   readonly collections: () => readonly CollectionDefinition[]
-  /** Told of each row that this node came to own without writing it, in pages, in the background. */
-  readonly onOwnedRow: (key: Key, value: Uint8Array) => void
+  /** Told of each row that this node came to own without writing it, in pages, in the background. False: tell it again later. */
+  readonly onOwnedRow: (key: Key, value: Uint8Array) => boolean
 }
 
 export class HeldParts implements Holdings {
@@ -55,6 +56,7 @@ export class HeldParts implements Holdings {
       host,
       store,
       makeRoom: async (interval, signal) => { await this.#offers.makeRoom(interval, signal) },
+      letGo: (interval, source) => { this.#offers.lost(interval, source) },
       owns: interval => this.#owned.meets(interval)
     }, init)
     this.#fills = new Fills({ host }, init)
@@ -113,9 +115,16 @@ export class HeldParts implements Holdings {
     this.#owned.add(interval)
     this.#offers.gained(interval)
     this.#census.recountLater()
-    void this.#readOwned(interval).catch((error: unknown) => {
-      if (!this.#isStopped) this.#components.host.log.warn({ error: String(error) }, 'open intents were not all found; they are driven after the next restart')
-    })
+    this.#readOwnedLater([interval])
+  }
+
+  #readOwnedLater (intervals: readonly Interval[]): void {
+    if (this.#isStopped) return
+    for (const interval of intervals) {
+      this.#readOwned(interval).catch((error: unknown) => {
+        if (!this.#isStopped) this.#components.host.log.warn({ error: String(error) }, 'open intents were not all found; they are driven after the next restart')
+      })
+    }
   }
 
   #ended (session: string, kept: boolean): void {
@@ -123,17 +132,23 @@ export class HeldParts implements Holdings {
     this.#learners.release(session, kept)
   }
 
-  /** Rows with something left to do are found in the background. */
+  /** Rows with something left to do are found in the background; again later, when there was no room for all of them. */
   async #readOwned (interval: Interval): Promise<void> {
-    const { store, onOwnedRow } = this.#components
+    const { host, store, onOwnedRow } = this.#components
     const snapshot = store.snapshot()
+    let isTaken = true
     try {
       for await (const page of snapshot.pages(interval, { pageRows: this.#init.scanPageRows })) {
         if (this.#isStopped) return
-        for (const { key, value } of page) onOwnedRow(key, value)
+        for (const { key, value } of page) isTaken = onOwnedRow(key, value) && isTaken
       }
     } finally {
       snapshot.close()
     }
+    if (!isTaken) host.after(this.#init.strayCheckMs, () => { this.#readOwnedLater(intersectAll(this.#owned.intervals, interval)) })
   }
+}
+
+function intersectAll (intervals: readonly Interval[], interval: Interval): Interval[] {
+  return intervals.flatMap(own => intersect(own, interval) ?? [])
 }

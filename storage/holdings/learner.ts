@@ -7,6 +7,7 @@ import { BusyError } from '../../overlay/errors.ts'
 import type { Host } from '../../overlay/host.ts'
 import type { Interval } from '../../overlay/interval.ts'
 import { intersect, sameInterval } from '../../overlay/interval.ts'
+import type { Member } from '../../overlay/member.ts'
 import type { Operation, Store } from '../../overlay/store.ts'
 import { FillError } from '../errors.ts'
 import { fillMethod, learnMethod } from '../messages.ts'
@@ -19,6 +20,8 @@ export interface LearnersComponents {
   readonly store: Store
   /** Bring what lies in interval to its owner, unless it is known to be there. */
   readonly makeRoom: (interval: Interval, signal: AbortSignal) => Promise<void>
+  /** Drop what lies in interval once its owner confirms it; source has all of it. */
+  readonly letGo: (interval: Interval, source: Member) => void
   /** Does this node own any of interval? Then it must not be cleared. */
   readonly owns: (interval: Interval) => boolean
 }
@@ -32,6 +35,7 @@ export interface LearnersInit {
 
 interface Session {
   readonly interval: Interval
+  readonly source: Member
   readonly stopping: AbortController
   round: number
   running: Promise<void>
@@ -62,19 +66,16 @@ export class Learners {
     this.#components.host.handle(learnMethod, message => this.#learn(message))
   }
 
-  /** End a session; without `kept`, what it received is dropped, unless it is owned by now. */
+  /**
+   * End a session; without `kept`, what it received is let go of. Not cleared at once: who gave up may be in doubt, and
+   * the claim decided all the same, so the owner is asked first, which may be this node.
+   */
   release (name: string, kept: boolean): void {
     const session = this.#sessions.get(name)
     if (session === undefined) return
     session.stopping.abort()
     this.#sessions.delete(name)
-    if (kept) return
-    void session.running.then(async () => {
-      const isWanted = this.#components.owns(session.interval) || this.#meetsSession(session.interval)
-      if (!isWanted) await this.#components.store.clear(session.interval)
-    }).catch((error: unknown) => {
-      this.#components.host.log.debug({ error: String(error) }, 'what a fill had brought was not cleared')
-    })
+    if (!kept) void session.running.then(() => { if (!this.#components.owns(session.interval)) this.#components.letGo(session.interval, session.source) })
   }
 
   stop (): void {
@@ -111,7 +112,7 @@ export class Learners {
     if (this.#sessions.size >= this.#init.sessionsMax) throw new BusyError(`${this.#sessions.size} fills at once; try again`)
     if (this.#meetsSession(interval)) throw new BusyError('another fill of this interval is running; try again')
     if (this.#components.owns(interval)) throw new FillError('this node owns a part of the interval and cannot learn it')
-    const session: Session = { interval, stopping: new AbortController(), round, running: Promise.resolve(), isDone: false, error: undefined, left: 0, rows: 0, usedMs: 0 }
+    const session: Session = { interval, source: message.source, stopping: new AbortController(), round, running: Promise.resolve(), isDone: false, error: undefined, left: 0, rows: 0, usedMs: 0 }
     this.#sessions.set(name, session)
     this.#run(session, message)
     return session

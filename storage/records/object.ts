@@ -13,7 +13,7 @@ import type { CloseMessage, WriteMessage } from '../messages.ts'
 import type { Version } from '../storage-api.ts'
 import type { Turns } from '../turns.ts'
 import { keyName } from './key-layout.ts'
-import { decodeHeld, encodeHeld, hasOpen } from './record.ts'
+import { decodeHeld, encodeHeld } from './record.ts'
 import type { IdRecord, Intent, Spot, State } from './record.ts'
 import { compareVersions, giveVersion } from './version.ts'
 
@@ -155,11 +155,6 @@ export class Objects implements Primary {
     const held = decodeHeld(row)
     return held.kind === 'id' ? held : undefined
   }
-}
-
-/** Has this row intents to be driven? */
-export function isOpen (row: Uint8Array): boolean {
-  return hasOpen(row)
 }
 
 function spotOf ({ place, state }: IdRecord): Spot | undefined {

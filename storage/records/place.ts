@@ -11,7 +11,7 @@ import { arriveMethod, leftMethod } from '../messages.ts'
 import type { ArriveMessage, LeftMessage } from '../messages.ts'
 import type { Version } from '../storage-api.ts'
 import { wordRule, wordsOf } from '../words.ts'
-import { collectionOf, collectionPrefix, keyName } from './key-layout.ts'
+import { keyName } from './key-layout.ts'
 import { decodeHeld, encodeHeld, isLive, kindOf, versionOf } from './record.ts'
 import type { PlaceEntry, StampedWords } from './record.ts'
 import { compareVersions } from './version.ts'
@@ -124,12 +124,6 @@ export function wordsAt (entry: PlaceEntry, unicodeVersion: string): readonly st
 export function markVersion (row: Uint8Array): Version | undefined {
   if (kindOf(row) !== 'place' || isLive(row)) return undefined
   return decodeHeld(row).version
-}
-
-/** Bytes of the prefix of a spatial key's collection. */
-export function prefixBytesOf (key: Key): number {
-  const name = collectionOf(key)
-  return name === undefined ? 0 : collectionPrefix(name).length
 }
 
 function stampedWords (text: string | undefined, unicode: string): StampedWords {

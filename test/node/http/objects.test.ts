@@ -180,6 +180,14 @@ describe('objects over HTTP', () => {
     assert.equal((await put(1_000)).status, 201)
   })
 
+  it('answers 413 to a value above what storage takes', async () => {
+    const { url, node } = await startServer()
+    const put = async (bytes: number) => await ask(`${url}/v1/objects?key=a`, { method: 'PUT', body: 'x'.repeat(bytes) })
+    assert.equal((await put(262_145)).json().code, 'value-too-large')
+    assert.equal(node.collections.get('kv'), undefined)
+    assert.equal((await put(262_144)).status, 201)
+  })
+
   it('answers 404 with a problem for what is not there, and deletes what is', async () => {
     const { url } = await startServer()
     const missing = await ask(`${url}/v1/objects?key=a`)

@@ -16,9 +16,9 @@ const twice = 'one version is given twice'
 
 /** States to visit at most, where a case is too large to be gone through whole. */
 const statesCountMax: Partial<Record<keyof typeof cases, number>> = {
-  'one key, three copies: an eviction against a takeover': 8000,
-  'one key, three copies: a takeover under leases': 6000,
-  'one key, three copies: a takeover for a fourth node while a write is on its way': 6000
+  'one key, three copies: an eviction against a takeover': 4000,
+  'one key, three copies: a takeover under leases': 4500,
+  'one key, three copies: a takeover for a fourth node while a write is on its way': 5000
 }
 
 /** Walks from seed 1 on. */
