@@ -6,7 +6,7 @@
 // An in-memory node has one in the temporary folder, which goes when it stops. Two daemons are kept apart by the
 // store's own lock, which the system drops when a process dies; rpc.json is no lock.
 
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ export interface DataDir {
 export async function openDataDir (init: { path: string, inMemory: boolean }): Promise<DataDir> {
   const path = await make(init)
   const at = (name: string): string => join(path, name)
-  const dataPresent = await readFile(at('store/CURRENT')).then(() => true, () => false)
+  const dataPresent = await readdir(at('store')).then(files => files.length > 0, () => false)
   return {
     path,
     identityFile: at('identity.key'),

@@ -184,4 +184,3 @@ function silentRow ({ interval, error }: Extract<Step<unknown>, { kind: 'missing
     rttMs: undefined
   }
 }
-

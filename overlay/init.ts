@@ -47,7 +47,8 @@ export const overlayDefaults: OverlayInit = {
   surveyNodesMax: 16, // guess: sees small rings whole
   joinMs: 600_000, // as fillMsMax
   joinBackoffMs: 100, // guess
-  joinAttemptsMax: 64, // guess
+  joinAttemptsMax: 64, // guess; then the operator is told, and it begins anew
+  giversMax: 8, // guess: half of those looked at
 
   leaveBackoffMs: 100, // guess
   piecesMax: 8 // ownership.md B5

@@ -18,6 +18,8 @@ export interface JoinInit {
   readonly joinMs: number
   readonly joinBackoffMs: number
   readonly joinAttemptsMax: number
+  /** Nodes asked, the heaviest first, before the ring is looked at again. */
+  readonly giversMax: number
   readonly neighborMs: number
 }
 
@@ -40,27 +42,38 @@ export class JoinError extends Error {
  * @throws JoinError, AbortError
  */
 export async function join (components: JoinComponents, through: readonly Member[], init: JoinInit, signal: AbortSignal): Promise<JoinReply | undefined> {
-  const { host, identity, ownership } = components
+  const { host, ownership } = components
   const reasons = new Map<string, number>()
+  let givers: GraphNode[] = []
   for (let attempt = 0; attempt < init.joinAttemptsMax; attempt++) {
     if (attempt > 0) await host.sleep(init.joinBackoffMs * Math.min(attempt, 10) * (0.5 + host.random()), signal)
-    const seen = await survey(host, through, init, signal)
-    const heaviest = seen.filter(({ self }) => self !== undefined).sort((a, b) => b.weight - a.weight)
+    if (givers.length === 0) givers = await heaviest(components, through, init, signal)
     // after refusals look further down the list, so that joiners who came together spread out
-    const giver = heaviest[Math.floor(host.random() * Math.min(heaviest.length, 1 + attempt))]?.self
-    if (giver === undefined) continue
-    try {
-      const request: JoinRequest = { joiner: { id: identity.member, contact: host.self }, vector: identity.vector, placement: identity.placement }
-      const reply = await host.call(giver.view.owner.contact, joinMethod, request, { deadlineMs: init.joinMs, signal })
-      if (reply.refused === undefined) return reply
-      reasons.set(reply.refused, (reasons.get(reply.refused) ?? 0) + 1)
-    } catch (error) {
-      if (signal.aborted) throw error
-      reasons.set(errorName(error), (reasons.get(errorName(error)) ?? 0) + 1)
-    }
+    const [giver] = givers.splice(Math.floor(host.random() * Math.min(givers.length, 1 + attempt)), 1)
+    const answer = giver === undefined ? 'none answered' : await askFor(components, giver, init, signal)
+    if (typeof answer !== 'string') return answer
+    reasons.set(answer, (reasons.get(answer) ?? 0) + 1)
     if (ownership.ownedRuns().length > 0) return undefined
   }
-  throw new JoinError(`no node of the ring gave a part of its interval (${[...reasons].map(([reason, times]) => `${reason} ${times}x`).join(', ') || 'none answered'}); is the ring running and reachable?`)
+  throw new JoinError(`no node of the ring gave a part of its interval (${[...reasons].map(([reason, times]) => `${reason} ${times}x`).join(', ')}); is the ring running and reachable?`)
+}
+
+/** @returns the giver's reply, or why there is none */
+async function askFor ({ host, identity }: JoinComponents, giver: GraphNode, init: JoinInit, signal: AbortSignal): Promise<JoinReply | string> {
+  const joiner: Member = { id: identity.member, contact: host.self }
+  try {
+    const reply = await host.call(giver.view.owner.contact, joinMethod, { joiner, vector: identity.vector, placement: identity.placement }, { deadlineMs: init.joinMs, signal })
+    return reply.refused ?? reply
+  } catch (error) {
+    if (signal.aborted) throw error
+    return errorName(error)
+  }
+}
+
+/** The nodes of a survey, the heaviest first, as many as are tried before the next survey. */
+async function heaviest ({ host }: JoinComponents, through: readonly Member[], init: JoinInit, signal: AbortSignal): Promise<GraphNode[]> {
+  const seen = await survey(host, through, init, signal)
+  return seen.sort((a, b) => b.weight - a.weight).flatMap(({ self }) => self ?? []).slice(0, init.giversMax)
 }
 
 /** Random walk: ask a node for its links and weight, go on at one of the links not yet seen. Small rings are seen whole. */

@@ -4,7 +4,7 @@
 
 import * as wire from './wire/overlay.ts'
 import { codec } from './codec.ts'
-import type { Method, Notice } from './host.ts'
+import type { Method } from './host.ts'
 import type { Interval, Key } from './interval.ts'
 import type { Member, MemberId } from './member.ts'
 import type { OwnerView } from './routing/routing.ts'
@@ -64,14 +64,19 @@ export const linkMethod: Method<LinkRequest, LinkReply> = {
   reply: codec(wire.LinkReply)
 }
 
-export interface UnlinkNotice {
+export interface UnlinkRequest {
   readonly level: number
   readonly member: MemberId
   readonly placement: number
   readonly left?: GraphNode | undefined
   readonly right?: GraphNode | undefined
 }
-export const unlinkNotice: Notice<UnlinkNotice> = { name: 'overlay/1/unlink', message: codec(wire.UnlinkNotice) }
+/** A node that leaves its place tells each neighbor who stood on its other side. */
+export const unlinkMethod: Method<UnlinkRequest, object> = {
+  name: 'overlay/1/unlink',
+  request: codec(wire.UnlinkRequest),
+  reply: codec(wire.UnlinkReply)
+}
 
 export interface SurveyReply {
   readonly self?: GraphNode | undefined

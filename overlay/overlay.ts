@@ -72,6 +72,8 @@ export class Overlay {
   /** One change of claims a node at a time, as advice; claims keep it safe. */
   #changing = false
   #refreshing = false
+  /** Who waits until this node serves. */
+  #awaiting: Array<{ resolve: () => void, reject: (error: Error) => void }> = []
 
   /** Told of each change of state. */
   onState: (state: OverlayState) => void = () => {}
@@ -114,19 +116,16 @@ export class Overlay {
     if (this.#ownership.ownedRuns().length > 0) {
       await this.#resume()
     } else {
-      this.#enter(options).catch(error => {
-        if (!this.#stopping.signal.aborted) this.#host.log.error({ error: errorName(error) }, String(error.message))
-      })
+      void this.#enterAtLast(options)
     }
     this.#scheduleRefresh()
   }
 
-  /** Resolves when this node serves. @throws AbortError */
-  async whenServing (signal?: AbortSignal): Promise<void> {
-    while (this.#state !== 'serving') {
-      if (this.#state === 'stopped') throw new StoppedError('the node has stopped')
-      await this.#host.sleep(20, signal)
-    }
+  /** Resolves when this node serves. @throws StoppedError when it stops first */
+  async whenServing (): Promise<void> {
+    if (this.#state === 'serving') return
+    if (this.#state === 'stopped') throw new StoppedError('the node has stopped')
+    await new Promise<void>((resolve, reject) => { this.#awaiting.push({ resolve, reject }) })
   }
 
   /** The owner of target by its own word. @throws as lookup */
@@ -146,7 +145,7 @@ export class Overlay {
       while (this.#changing && !signal.aborted) await this.#host.sleep(this.#init.leaveBackoffMs)
       this.#changing = true
       await leave({ ...this.#changeComponents(), beside: async run => await this.#beside(run) }, this.#init, signal)
-      this.#graph.unlink(self, this.#identity.placement)
+      await this.#graph.unlink(self, this.#identity.placement)
     } catch (error) {
       this.#setState('serving')
       throw error
@@ -213,6 +212,20 @@ export class Overlay {
     return found
   }
 
+  /** A node that is not let in goes on trying, and says so. */
+  async #enterAtLast (options: StartOptions): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await this.#enter(options)
+        return
+      } catch (error) {
+        if (this.#stopping.signal.aborted) return
+        this.#host.log.warn({ error: errorName(error) }, `not in a ring yet: ${error instanceof Error ? error.message : String(error)}`)
+        await this.#host.sleep(this.#init.backoffMsMax).catch(() => {})
+      }
+    }
+  }
+
   /** Meet a ring and join it, or found one. */
   async #enter ({ founding, listedCount }: StartOptions): Promise<void> {
     const { signal } = this.#stopping
@@ -232,7 +245,7 @@ export class Overlay {
       this.#setState('serving')
       if (reply === undefined) await this.#hello(meeting.through.map(member => member.contact))
       await this.#adjoin()
-      await this.#graph.insert(signal)
+      await this.#graph.insert(signal).catch(error => { this.#host.log.debug({ error: errorName(error) }, 'not linked at all levels yet') })
     }
   }
 
@@ -356,6 +369,11 @@ export class Overlay {
     if (this.#state === state || this.#state === 'stopped') return
     this.#state = state
     this.onState(state)
+    if (state !== 'serving' && state !== 'stopped') return
+    for (const { resolve, reject } of this.#awaiting.splice(0)) {
+      if (state === 'serving') resolve()
+      else reject(new StoppedError('the node has stopped'))
+    }
   }
 
   #learn (view: OwnerView): void {

@@ -2,17 +2,17 @@
 
 export const storageMetrics = {
   /** Requests answered as owner, by verb. */
-  requests: 'isobar_storage_requests_total',
+  requests: 'storage_requests',
   /** Rows given by range and find, as owner. */
-  rows: 'isobar_storage_rows_total',
+  rows: 'storage_rows',
   /** Rows that range and find looked at, as owner. */
-  scanned: 'isobar_storage_scanned_rows_total',
+  scanned: 'storage_scanned_rows',
   /** Intents driven in the background, by outcome: done, again, full. */
-  intents: 'isobar_storage_intents_total',
+  intents: 'storage_intents',
   /** Rows that came in by fill. */
-  filled: 'isobar_storage_filled_rows_total',
+  filled: 'storage_filled_rows',
   /** Rows offered to their owner and dropped here. */
-  offered: 'isobar_storage_offered_rows_total',
+  offered: 'storage_offered_rows',
   /** Live records held as owner. */
-  records: 'isobar_storage_records'
+  records: 'storage_records'
 } as const

@@ -13,7 +13,8 @@ function run (command, args) {
 
 if (!existsSync(join(root, 'node_modules', 'mocha'))) run('npm', ['ci', '--no-fund', '--no-audit', '--loglevel=error'])
 const bin = name => join(root, 'node_modules', '.bin', name)
-const mochaArgs = process.argv.slice(2)
+/** Files to test and other options of mocha; all tests by default. */
+const mochaArgs = process.argv.length > 2 ? process.argv.slice(2) : ['test/**/*.test.ts']
 run(bin('tsc'), ['--noEmit'])
 run(bin('eslint'), ['.'])
 run(process.execPath, [join(root, 'node_modules', 'mocha', 'bin', 'mocha.js'), ...mochaArgs])

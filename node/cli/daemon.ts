@@ -1,8 +1,11 @@
 // `isobar daemon`: run a peer until it is told to stop. The first SIGTERM or SIGINT stops it gracefully, which keeps its
 // claims (stop is not leave); a second ends it at once with 130. SIGHUP reads the log level again.
+// With --exit-with-parent it also stops when its stdin ends: then whoever started it is gone, however that came.
 // The machine itself (node/daemon.ts) is loaded here and nowhere else, so that all other commands start fast.
 
 import type { Command } from 'commander'
+import type { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import type { Flags } from '../config/load.ts'
 import type { Settings } from '../config/settings.ts'
 import { examples, exits, type Context } from './context.ts'
@@ -24,19 +27,29 @@ export interface RunningDaemon {
 }
 
 type Options = Flags & { config?: string }
+/** What only the process needs. */
+type ProcessOptions = Options & { exitWithParent?: boolean }
 
 export function daemonCommand (program: Command, context: Context): void {
   const command = settingOptions(program.command('daemon').description('run a peer until Ctrl-C'))
-  command.action(exits(context, async (options: Options) => {
+    .option('--exit-with-parent', 'stop also when stdin ends, for programs that start daemons through a pipe')
+  command.action(exits(context, async ({ exitWithParent = false, ...options }: ProcessOptions) => {
     const { settings } = settingsFor(options, context.io)
     const { startDaemon } = await import('../daemon.ts') as { startDaemon: (settings: Settings) => Promise<RunningDaemon> }
-    return await runDaemon(startDaemon, settings, options, context)
+    const parentGone = exitWithParent ? ended(context.io.stdin) : undefined
+    const code = await runDaemon(startDaemon, settings, options, context, parentGone)
+    // All has stopped, but libp2p leaves a timer of a second.
+    context.io.exit(code)
+    return code
   }))
   examples(command, 'isobar daemon', 'isobar daemon --data-dir ./two --rpc-listen :7702 --p2p-listen :0 --join 127.0.0.1:7701')
 }
 
-/** @returns the exit code */
-export async function runDaemon (start: (settings: Settings) => Promise<RunningDaemon>, settings: Settings, options: Options, { io }: Context): Promise<number> {
+/**
+ * @param parentGone - when it settles, this daemon stops
+ * @returns the exit code
+ */
+export async function runDaemon (start: (settings: Settings) => Promise<RunningDaemon>, settings: Settings, options: Options, { io }: Context, parentGone?: Promise<void>): Promise<number> {
   let daemon: RunningDaemon | undefined
   let asked = false
   let resolveStop!: () => void
@@ -54,14 +67,22 @@ export async function runDaemon (start: (settings: Settings) => Promise<RunningD
     if (signal === 'SIGINT') io.stderr.write('stopping; Ctrl-C again ends it at once\n')
     resolveStop()
   })
+  void parentGone?.then(resolveStop)
   try {
     daemon = await start(settings)
-    const ended = await Promise.race([stopAsked.then(() => 'asked' as const), ...(daemon.stopped === undefined ? [] : [daemon.stopped.then(() => 'itself' as const)])])
-    if (ended === 'asked') await withinStopTime(daemon, io)
+    const why = await Promise.race([stopAsked.then(() => 'asked' as const), ...(daemon.stopped === undefined ? [] : [daemon.stopped.then(() => 'itself' as const)])])
+    if (why === 'asked') await withinStopTime(daemon, io)
     return exitCodes.done
   } finally {
     off()
   }
+}
+
+/** Settles at the end of a stream, of which nothing is kept. To wait for it keeps no process alive. */
+async function ended (stream: Readable & { unref?: () => void }): Promise<void> {
+  stream.resume()
+  stream.unref?.()
+  await finished(stream, { writable: false }).catch(() => {})
 }
 
 async function withinStopTime (daemon: RunningDaemon, io: Context['io']): Promise<void> {

@@ -30,7 +30,7 @@ export async function * importLines (chunks: AsyncIterable<string>, format: File
     for await (const row of csvRows(chunks)) yield tried(() => lineOfRow(row, mapping))
     return
   }
-  for await (const text of jsonObjects(chunks)) {
+  for await (const text of jsonObjects(chunks, format === 'geojson' ? 'features' : 'top')) {
     // The last line of an answer in NDJSON, saved with the rest, is no object.
     if (text.startsWith('{"end":')) continue
     yield tried(() => lineOfObject(JSON.parse(text) as Properties, text, mapping))

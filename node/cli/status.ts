@@ -9,7 +9,7 @@ import { shortId, table, thousands } from './table.ts'
 
 type Options = RpcOptions & { output?: string }
 
-interface Bound { collection?: string, key: string }
+interface Bound { collection?: string, key: string, hex: string }
 interface IntervalFields { low: Bound | null, high: Bound | null }
 interface Spatial { collection: string, bbox: number[], share: number }
 interface Row {
@@ -98,8 +98,12 @@ export function intervalText ({ low, high }: IntervalFields): string {
   return `[${low === null ? '-inf' : boundText(low)}, ${high === null ? '+inf' : boundText(high)})`
 }
 
-function boundText ({ collection, key }: Bound): string {
-  return collection === undefined ? key : `${collection}/${key}`
+/** A place on the curve is bytes that nobody can read: then the digits that tell it apart. */
+function boundText ({ collection, key, hex }: Bound): string {
+  const prefix = collection === undefined ? '' : `${collection}/`
+  if (!/[\p{Cc}\p{Cf}]/u.test(key) && !key.startsWith('0x')) return prefix + key
+  const digits = hex.slice(collection === undefined ? 0 : 2 * (new TextEncoder().encode(collection).length + 1))
+  return `${prefix}0x${digits.replace(/(?:00)+$/, '')}`
 }
 
 function spatialText (parts: readonly Spatial[]): string {

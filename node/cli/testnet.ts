@@ -28,7 +28,8 @@ export function testnetCommand (program: Command, context: Context): void {
 
 /** @returns the child's exit code */
 export async function runChild (args: readonly string[], io: Io): Promise<number> {
-  const child = spawn(process.execPath, args, { stdio: 'inherit', env: io.env })
+  // By the end of the channel the child learns that we are gone, however that came.
+  const child = spawn(process.execPath, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env: io.env })
   const off = io.onSignal(signal => {
     // On a terminal Ctrl-C reaches the child by itself; told twice it would end at once.
     if (signal !== 'SIGINT' || process.stdin.isTTY !== true) child.kill(signal)

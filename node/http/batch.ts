@@ -44,6 +44,7 @@ async function batch (surface: Surface, request: FastifyRequest, reply: FastifyR
   const job = await surface.gate.enter(reply, surface.deadlineOf(query))
   const results = resultsOf(surface, request.body as AsyncIterable<Buffer>, query['collection'], job)
   reply.header('content-type', 'application/x-ndjson; charset=utf-8')
+  // For a client that left before the first line was read.
   reply.raw.once('close', () => { job.end() })
   return reply.send(Readable.from(results, { objectMode: false, highWaterMark: surface.limits.batchResultBytesMax }))
 }
@@ -60,14 +61,18 @@ async function * resultsOf (surface: Surface, body: AsyncIterable<Buffer>, colle
     if (result.status >= 400) failed++
     return JSON.stringify(result) + '\n'
   }
-  for await (const line of lines) {
-    if (job.signal?.aborted === true) return
-    count++
-    running.push(begin(surface, line, collection, job, last))
-    if (running.length >= surface.limits.batchLinesMax) yield taken(await running.shift()!)
+  try {
+    for await (const line of lines) {
+      if (job.signal?.aborted === true) return
+      count++
+      running.push(begin(surface, line, collection, job, last))
+      if (running.length >= surface.limits.batchLinesMax) yield taken(await running.shift()!)
+    }
+    while (running.length > 0) yield taken(await running.shift()!)
+    yield JSON.stringify({ end: { lines: count, failed, tookMs: Math.round(performance.now() - startedAt) } }) + '\n'
+  } finally {
+    job.end()
   }
-  while (running.length > 0) yield taken(await running.shift()!)
-  yield JSON.stringify({ end: { lines: count, failed, tookMs: Math.round(performance.now() - startedAt) } }) + '\n'
 }
 
 /** Never rejects: what goes wrong is the line's result. */

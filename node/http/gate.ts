@@ -17,8 +17,13 @@ interface Waiter {
   refuse (error: Error): void
 }
 
+/** Controllers kept. As many as requests that run side by side on a busy day; a guess. */
+const sparesMax = 64
+
 export class Gate {
   readonly #running = new Set<AbortController>()
+  /** Controllers of jobs that ended unaborted, to be used again: making one costs more than all else here, measured. */
+  readonly #spare: AbortController[] = []
   readonly #waiting = new Set<Waiter>()
 
   constructor (private readonly init: { requestsMax: number, requestsQueuedMax: number }) {}
@@ -30,14 +35,8 @@ export class Gate {
    * @param deadlineMs - for waiting and work together
    * @throws Problem 503 when the line is full or the time was spent in it; AbortError when the client went away
    */
-  async enter (reply: FastifyReply, deadlineMs: number): Promise<Job> {
-    let leftMs = deadlineMs
-    if (this.#running.size >= this.init.requestsMax) {
-      const since = performance.now()
-      await this.#wait(reply, deadlineMs)
-      leftMs = Math.max(1, Math.round(deadlineMs - (performance.now() - since)))
-    }
-    return this.#start(reply, leftMs)
+  enter (reply: FastifyReply, deadlineMs: number): Job | Promise<Job> {
+    return this.#running.size < this.init.requestsMax ? this.#start(reply, deadlineMs) : this.#enterLater(reply, deadlineMs)
   }
 
   /** End what runs and waits: the server stops. */
@@ -46,23 +45,37 @@ export class Gate {
     for (const controller of this.#running) controller.abort(new AbortError('the server is stopping'))
   }
 
+  async #enterLater (reply: FastifyReply, deadlineMs: number): Promise<Job> {
+    const since = performance.now()
+    await this.#wait(reply, deadlineMs)
+    return this.#start(reply, Math.max(1, Math.round(deadlineMs - (performance.now() - since))))
+  }
+
   #start (reply: FastifyReply, deadlineMs: number): Job {
-    const controller = new AbortController()
-    const onClose = (): void => {
-      if (!reply.raw.writableFinished) controller.abort(new AbortError('the client went away'))
-    }
+    const controller = this.#spare.pop() ?? new AbortController()
+    const { signal } = controller
+    let ended = false
     this.#running.add(controller)
-    reply.raw.once('close', onClose)
+    // It comes for every reply, at its end too, so it need not be taken off.
+    reply.raw.on('close', () => {
+      if (!ended) controller.abort(new AbortError('the client went away'))
+    })
     return {
       deadlineMs,
-      signal: controller.signal,
+      signal,
       end: () => {
-        reply.raw.off('close', onClose)
-        if (!this.#running.delete(controller)) return
-        const [next] = this.#waiting
-        next?.admit()
+        if (ended) return
+        ended = true
+        this.#running.delete(controller)
+        if (!signal.aborted && this.#spare.length < sparesMax) this.#spare.push(controller)
+        if (this.#waiting.size > 0) this.#admitNext()
       }
     }
+  }
+
+  #admitNext (): void {
+    const [next] = this.#waiting
+    next?.admit()
   }
 
   async #wait (reply: FastifyReply, deadlineMs: number): Promise<void> {

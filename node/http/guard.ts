@@ -7,6 +7,8 @@ import type { FastifyRequest } from 'fastify'
 import { isLoopback } from '../config/listen.ts'
 import { Problem } from './problem.ts'
 
+/** Hosts that passed are remembered, since each request asks. A guess: name and port vary little. */
+const knownHostsMax = 64
 /** What supervisors ask before they know anything. */
 const openPaths = new Set(['/healthz', '/readyz', '/version'])
 
@@ -19,11 +21,13 @@ export interface GuardInit {
 /** @returns a check that throws Problem 401 or 403 */
 export function createGuard ({ token, loopback }: GuardInit): (request: FastifyRequest) => void {
   const expected = token === undefined ? undefined : digest(`Bearer ${token}`)
+  const knownHosts = new Set<string>()
   return request => {
     const { host, origin, authorization } = request.headers
-    if (loopback() && !isLocalHost(host)) {
+    if (loopback() && !knownHosts.has(host ?? '') && !isLocalHost(host)) {
       throw new Problem(403, 'host-not-allowed', `Host ${JSON.stringify(host ?? '')} is not this machine; call it as localhost, 127.0.0.1 or [::1]`)
     }
+    if (host !== undefined && loopback() && knownHosts.size < knownHostsMax) knownHosts.add(host)
     if (origin !== undefined && origin !== `http://${host ?? ''}`) {
       throw new Problem(403, 'origin-not-allowed', 'web pages of another origin may not call this API')
     }

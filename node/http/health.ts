@@ -3,19 +3,23 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
+import type { Metrics } from '../../overlay/host.ts'
 import type { NodeView } from '../node-view.ts'
 import { version } from '../version.ts'
+import type { Gate } from './gate.ts'
 import { describe } from './openapi.ts'
 import { Problem } from './problem.ts'
 
 export interface HealthInit {
   readonly node: NodeView
   readonly registry: Registry
+  readonly metrics: Metrics
+  readonly gate: Gate
   /** Has a stop begun? */
   readonly closing: () => boolean
 }
 
-export function healthRoutes (app: FastifyInstance, { node, registry, closing }: HealthInit): void {
+export function healthRoutes (app: FastifyInstance, { node, registry, metrics, gate, closing }: HealthInit): void {
   app.get('/healthz', describe('healthz'), async () => ({ alive: true }))
   app.get('/readyz', describe('readyz'), async () => {
     const state = closing() ? 'stopping' : node.state()
@@ -23,6 +27,8 @@ export function healthRoutes (app: FastifyInstance, { node, registry, closing }:
     return { state }
   })
   app.get('/metrics', describe('metrics'), async (_request, reply) => {
+    metrics.gauge('http_requests_running', gate.runningCount)
+    metrics.gauge('http_requests_waiting', gate.waitingCount)
     const page = await registry.metrics()
     return await reply.header('content-type', registry.contentType).send(page)
   })

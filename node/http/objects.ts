@@ -11,9 +11,12 @@ import { contentOfBody, geojsonType } from './object-body.ts'
 import { describe } from './openapi.ts'
 import { Problem } from './problem.ts'
 import { readQuery, requiredKey } from './query.ts'
+import { shownMs } from './row-forms.ts'
 import { featureText, mediaType, recordText, versionText } from './row-text.ts'
 import type { Surface } from './surface.ts'
 
+const putParameters = ['key', 'collection', 'point', 'text', 'deadlineMs']
+const parameters = ['key', 'collection', 'deadlineMs']
 const anyType = 'application/octet-stream'
 /** Characters of a request id. A guess: a UUID has 36. */
 const requestIdLengthMax = 128
@@ -25,7 +28,7 @@ export function objectRoutes (app: FastifyInstance, surface: Surface): void {
 }
 
 async function put (surface: Surface, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const query = readQuery(request, ['key', 'collection', 'point', 'text', 'deadlineMs'])
+  const query = readQuery(request, putParameters)
   const key = requiredKey(query, 'key')
   const contentType = request.headers['content-type']
   const located = query['point'] !== undefined || mediaType(contentType) === geojsonType
@@ -43,7 +46,7 @@ async function put (surface: Surface, request: FastifyRequest, reply: FastifyRep
 }
 
 async function get (surface: Surface, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const query = readQuery(request, ['key', 'collection', 'deadlineMs'])
+  const query = readQuery(request, parameters)
   const key = requiredKey(query, 'key')
   const collection = query['collection'] ?? orderedDefault
   const { accept } = request.headers
@@ -53,9 +56,7 @@ async function get (surface: Surface, request: FastifyRequest, reply: FastifyRep
   if (record === undefined) {
     throw new Problem(404, 'not-found', `no object ${JSON.stringify(query['key'])} in collection ${JSON.stringify(collection)}`, { extra: costOf(answer) })
   }
-  const version = versionText(record.version)
-  reply.header('etag', `"${version}"`)
-  reply.header('x-isobar-version', version)
+  reply.header('etag', `"${versionText(record.version)}"`)
   reply.header('x-isobar-hops', String(answer.hops))
   if (form === anyType) return sendValue(reply, record)
   if (form === geojsonType) return reply.header('content-type', geojsonType).send(Buffer.from(featureText(record)))
@@ -64,7 +65,7 @@ async function get (surface: Surface, request: FastifyRequest, reply: FastifyRep
 }
 
 async function remove (surface: Surface, request: FastifyRequest, reply: FastifyReply): Promise<object> {
-  const query = readQuery(request, ['key', 'collection', 'deadlineMs'])
+  const query = readQuery(request, parameters)
   const key = requiredKey(query, 'key')
   const collection = query['collection'] ?? orderedDefault
   const answer = await surface.run(reply, query, async options => await surface.node.storage.delete({ collection, key, requestId: requestIdOf(request) }, options))
@@ -82,15 +83,16 @@ function formOf (accept: string): string {
 
 /** The value as it was put. It may be a page that somebody stored: it must not run as one of ours. */
 function sendValue (reply: FastifyReply, record: StoredRecord): FastifyReply {
-  reply.header('content-type', record.contentType ?? anyType)
+  const contentType = record.contentType ?? anyType
+  reply.header('content-type', contentType)
   reply.header('x-content-type-options', 'nosniff')
-  reply.header('content-security-policy', 'sandbox')
+  if (/html|xml|svg|script/i.test(contentType)) reply.header('content-security-policy', 'sandbox')
   if (record.point !== undefined) reply.header('x-isobar-point', record.point.join(','))
   return reply.send(viewOf(record.value))
 }
 
 export function costOf ({ hops, peers, tookMs }: Cost): Cost {
-  return { hops, peers, tookMs }
+  return { hops, peers, tookMs: shownMs(tookMs) }
 }
 
 /** Idempotency-Key: a retry with the same one has the effect and the answer of the first try. */

@@ -20,7 +20,8 @@ const numberForm = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 export function readQuery (request: FastifyRequest, known: readonly string[]): Query {
   const url = request.raw.url ?? ''
   const mark = url.indexOf('?')
-  const query: Record<string, string | undefined> = Object.create(null)
+  // Only known names are set and read, so what all objects have does no harm.
+  const query: Record<string, string | undefined> = {}
   if (mark < 0) return query
   for (const part of url.slice(mark + 1).split('&')) {
     if (part === '') continue

@@ -25,9 +25,14 @@ export function endFields (end: ReadEnd): Record<string, unknown> {
     missing: end.missing.map(missingFields),
     hops: end.hops,
     peers: end.peers,
-    tookMs: end.tookMs,
+    tookMs: shownMs(end.tookMs),
     ...(end.cursor === undefined ? {} : { cursor: end.cursor })
   }
+}
+
+/** Microseconds are enough for anybody. */
+export function shownMs (ms: number): number {
+  return Math.round(ms * 1_000) / 1_000
 }
 
 /** An open end is null; see textOfKey for bounds that are no text. */

@@ -72,7 +72,7 @@ export async function createHttpServer (init: HttpInit): Promise<HttpServer> {
     done()
   })
   await serveOpenApi(app)
-  healthRoutes(app, { node, registry, closing: () => state.closing })
+  healthRoutes(app, { node, registry, metrics, gate, closing: () => state.closing })
   objectRoutes(app, surface)
   batchRoutes(app, surface)
   rangeRoutes(app, surface)
@@ -139,7 +139,7 @@ function fail (log: Logger, error: unknown, request: FastifyRequest, reply: Fast
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer')
   // The rest of a body that was refused is not worth reading.
   if (problem.status === 413) reply.header('connection', 'close')
-  for (const name of ['etag', 'x-isobar-version']) reply.removeHeader(name)
+  reply.removeHeader('etag')
   reply.code(problem.status).header('content-type', problemType).send(Buffer.from(JSON.stringify(problem.body())))
 }
 

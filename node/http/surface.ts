@@ -46,7 +46,8 @@ export class Surface {
   /** Carry out work behind the gate. */
   async run<T> (reply: FastifyReply, query: Query, work: (options: VerbOptions) => Promise<T>): Promise<T> {
     this.mustServe()
-    const job = await this.gate.enter(reply, this.deadlineOf(query))
+    const entered = this.gate.enter(reply, this.deadlineOf(query))
+    const job = entered instanceof Promise ? await entered : entered
     try {
       return await work(job)
     } finally {

@@ -7,7 +7,7 @@
 
 import type { Host } from '../host.ts'
 import type { MemberId } from '../member.ts'
-import { linkMethod, neighborsMethod, unlinkNotice, type GraphNode, type NeighborsReply, type UnlinkNotice } from '../messages.ts'
+import { linkMethod, neighborsMethod, unlinkMethod, type GraphNode, type NeighborsReply, type UnlinkRequest } from '../messages.ts'
 import type { OwnerView } from '../routing/routing.ts'
 import { levelsMax, sharedLevels } from './membership-vector.ts'
 import { comparePositions, isBetween, type Neighbors, type Side } from './neighbors.ts'
@@ -51,7 +51,10 @@ export class Graph {
       this.#components.learn(node.view)
       return { self, closer: neighbors.offer(self, level, node) }
     })
-    host.onNotice(unlinkNotice, notice => { this.#unlinked(notice) })
+    host.handle(unlinkMethod, request => {
+      this.#unlinked(request)
+      return {}
+    })
   }
 
   /** Link in at every level above 0, from the lowest up, until a level has nobody else. */
@@ -82,18 +85,20 @@ export class Graph {
     await Promise.all(sides.map(async side => { await this.#refreshAt(level, side) }))
   }
 
-  /** Tell the neighbors of every level that this node leaves its place and who stands on its other side. */
-  unlink (member: MemberId, placement: number): void {
+  /** Tell the neighbors of every level that this node leaves its place and who stands on its other side. Resolves when each has heard it or did not answer. */
+  async unlink (member: MemberId, placement: number): Promise<void> {
     const { host, neighbors } = this.#components
+    const told: Array<Promise<unknown>> = []
     for (let level = 0; level < neighbors.height; level++) {
       const { left, right } = neighbors.at(level)
       for (const node of [left, right]) {
-        if (node !== undefined) host.notify(node.view.owner.contact, unlinkNotice, { level, member, placement, left, right })
+        if (node !== undefined) told.push(host.call(node.view.owner.contact, unlinkMethod, { level, member, placement, left, right }, { deadlineMs: this.#init.neighborMs }))
       }
     }
+    await Promise.allSettled(told)
   }
 
-  #unlinked ({ level, member, placement, left, right }: UnlinkNotice): void {
+  #unlinked ({ level, member, placement, left, right }: UnlinkRequest): void {
     const { neighbors } = this.#components
     const self = this.#components.self()
     if (self === undefined) return

@@ -67,7 +67,7 @@ export async function change (components: ChangeComponents, request: ChangeReque
   const { interval } = request
   const bases = ownBases(components, interval)
   if (bases === undefined) return givenUp('not owner', 'this node does not own the whole part')
-  const fill = fillRequest(components, request, bases)
+  const fill = fillRequest(components, request)
   if (fill !== undefined) {
     try {
       await holdings.fill(fill, host.deadline(init.fillMsMax, signal))
@@ -128,11 +128,12 @@ async function ballots (components: ChangeComponents, request: ChangeRequest, fi
     const begun = beginProposal({ ballot, bases, wish, source: identity.member })
     const round = await oneBallot(components, begun, request, fill, init, signal)
     above = round.above
-    const { own, adopted } = outcome(round.proposal)
+    const { own, adopted, superseded } = outcome(round.proposal)
     const news = [...own, ...adopted]
+    await ownership.catchUp(superseded)
     if (news.length > 0) {
       await ownership.learn(news)
-      await tell(components, news, request, init)
+      await tell(components, news, bases, request, init)
     }
     const done = outcome(round.proposal)
     if (done.state === 'done' && done.adopted.length === 0 && done.superseded.length === 0) return { state: 'decided', pieces: done.own }
@@ -202,9 +203,9 @@ async function vote<Reply> (components: ChangeComponents, proposal: Proposal, in
 }
 
 /** New and old members hear what is decided. Resolves when each has, or did not answer once; the rest goes on in the background. */
-async function tell (components: ChangeComponents, pieces: readonly Piece[], request: ChangeRequest, init: ChangeInit): Promise<void> {
+async function tell (components: ChangeComponents, pieces: readonly Piece[], bases: readonly Piece[], request: ChangeRequest, init: ChangeInit): Promise<void> {
   const { identity } = components
-  const members = [...new Set(pieces.flatMap(({ claim }) => claim.members))]
+  const members = [...new Set([...pieces, ...bases].flatMap(({ claim }) => claim.members))]
     .filter(id => id !== identity.member)
     .flatMap(id => request.members.find(member => member.id === id) ?? components.contactOf(id) ?? [])
   await Promise.all(members.map(async member => {
@@ -231,9 +232,10 @@ async function tellOnce ({ host }: Pick<ChangeComponents, 'host'>, member: Membe
   }
 }
 
-function fillRequest (components: ChangeComponents, request: ChangeRequest, bases: readonly Piece[]): FillRequest | undefined {
+function fillRequest (components: ChangeComponents, request: ChangeRequest): FillRequest | undefined {
   const { host, identity } = components
-  const learners = request.members.filter(member => member.id !== identity.member && !bases.every(({ claim }) => claim.members.includes(member.id)))
+  // members that stay get the part too: what they lack is sent again, and each must be full before any old member accepts
+  const learners = request.members.filter(member => member.id !== identity.member)
   if (learners.length === 0) return undefined
   return { session: randomHex(host, 16), interval: request.interval, source: { id: identity.member, contact: host.self }, learners }
 }

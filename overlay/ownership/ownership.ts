@@ -61,6 +61,8 @@ export class Ownership {
   #runs = new IntervalMap<Run>((a, b) => a === b)
   /** Opens when what is served changes. */
   #settling: Gate
+  /** The last batch of registers: a reply that rests on nothing new still rests on what was given before. */
+  #flushed: Promise<void> = Promise.resolve()
   /** Floor of versions after boot, until a new claim sets its own. */
   readonly #bootFloors = new IntervalMap<number>((a, b) => a === b)
 
@@ -183,9 +185,11 @@ export class Ownership {
     this.#registers = step.registers
     for (const { interval } of learned) this.#bootFloors.delete(interval)
     const rows = rowsOf(step.changed)
-    if (rows.length === 0) return
-    this.#refresh()
-    await this.#components.store.batch(rows)
+    if (rows.length > 0) {
+      this.#refresh()
+      this.#flushed = this.#components.store.batch(rows)
+    }
+    await this.#flushed
   }
 
   #confirm (pieces: readonly Piece[]): void {

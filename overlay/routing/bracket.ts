@@ -20,10 +20,15 @@ interface Candidate {
 /** Nodes that a lookup remembers at most; the farthest from the key go first. */
 const candidatesMax = 64
 
+/** Nodes asked behind the nearest in one round, at most: a guess. */
+const widerMax = 8
+
 export class Bracket {
   readonly target: Target
   /** Somebody alive is about to give or to get the target: worth waiting for. */
   changing = false
+  /** Nodes asked in this round behind the nearest. */
+  #widened = 0
   readonly #candidates = new Map<MemberId, Candidate>()
 
   constructor (target: Target) {
@@ -57,6 +62,7 @@ export class Bracket {
   /** Ask everyone again: something may have changed hands or come back. */
   renew (): void {
     this.changing = false
+    this.#widened = 0
     for (const candidate of this.#candidates.values()) {
       candidate.state = 'new'
     }
@@ -68,9 +74,19 @@ export class Bracket {
     if (covering !== undefined) return covering
     const left = this.#nearestLeft()
     const right = this.#nearestRight()
-    if (left?.state !== 'new') return right?.state === 'new' ? right.view : undefined
+    if (left?.state !== 'new') return right?.state === 'new' ? right.view : this.#wider()
     if (right?.state !== 'new') return left.view
     return isNearerToLow(this.target.key, left.view.interval, right.view.interval.low) ? left.view : right.view
+  }
+
+  /** The nearest have been asked in vain, as when nodes beside them died: those behind them may have links that reach over. */
+  #wider (): OwnerView | undefined {
+    if (this.#widened >= widerMax) return undefined
+    const open = [...this.#candidates.values()].filter(candidate => candidate.state === 'new').map(candidate => candidate.view)
+    const left = open.filter(view => startsBefore(view.interval, this.target)).sort((a, b) => compareKeys(b.interval.low, a.interval.low))[0]
+    const right = open.filter(view => !startsBefore(view.interval, this.target)).sort((a, b) => compareKeys(a.interval.low, b.interval.low))[0]
+    this.#widened++
+    return this.#widened % 2 === 0 ? left ?? right : right ?? left
   }
 
   /** A silent node that is thought to own the target. */

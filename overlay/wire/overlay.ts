@@ -2983,7 +2983,7 @@ export namespace LinkReply {
   }
 }
 
-export interface UnlinkNotice {
+export interface UnlinkRequest {
   level: number
   member: string
   placement: number
@@ -2991,12 +2991,12 @@ export interface UnlinkNotice {
   right?: GraphNode
 }
 
-export namespace UnlinkNotice {
-  let _codec: Codec<UnlinkNotice>
+export namespace UnlinkRequest {
+  let _codec: Codec<UnlinkRequest>
 
-  export const codec = (): Codec<UnlinkNotice> => {
+  export const codec = (): Codec<UnlinkRequest> => {
     if (_codec == null) {
-      _codec = message<UnlinkNotice>((obj, w, opts = {}) => {
+      _codec = message<UnlinkRequest>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
           w.fork()
         }
@@ -3128,123 +3128,187 @@ export namespace UnlinkNotice {
     return _codec
   }
 
-  export interface UnlinkNoticeLevelFieldEvent {
+  export interface UnlinkRequestLevelFieldEvent {
     field: '$.level'
     value: number
   }
 
-  export interface UnlinkNoticeMemberFieldEvent {
+  export interface UnlinkRequestMemberFieldEvent {
     field: '$.member'
     value: string
   }
 
-  export interface UnlinkNoticePlacementFieldEvent {
+  export interface UnlinkRequestPlacementFieldEvent {
     field: '$.placement'
     value: number
   }
 
-  export interface UnlinkNoticeLeftViewIntervalLowFieldEvent {
+  export interface UnlinkRequestLeftViewIntervalLowFieldEvent {
     field: '$.left.view.interval.low'
     value: Uint8Array<ArrayBuffer>
   }
 
-  export interface UnlinkNoticeLeftViewIntervalHighFieldEvent {
+  export interface UnlinkRequestLeftViewIntervalHighFieldEvent {
     field: '$.left.view.interval.high'
     value: Uint8Array<ArrayBuffer>
   }
 
-  export interface UnlinkNoticeLeftViewChainFieldEvent {
+  export interface UnlinkRequestLeftViewChainFieldEvent {
     field: '$.left.view.chain'
     value: string
   }
 
-  export interface UnlinkNoticeLeftViewEpochFieldEvent {
+  export interface UnlinkRequestLeftViewEpochFieldEvent {
     field: '$.left.view.epoch'
     value: number
   }
 
-  export interface UnlinkNoticeLeftViewOwnerIdFieldEvent {
+  export interface UnlinkRequestLeftViewOwnerIdFieldEvent {
     field: '$.left.view.owner.id'
     value: string
   }
 
-  export interface UnlinkNoticeLeftViewOwnerContactIdFieldEvent {
+  export interface UnlinkRequestLeftViewOwnerContactIdFieldEvent {
     field: '$.left.view.owner.contact.id'
     value: string
   }
 
-  export interface UnlinkNoticeLeftViewOwnerContactAddressesFieldEvent {
+  export interface UnlinkRequestLeftViewOwnerContactAddressesFieldEvent {
     field: '$.left.view.owner.contact.addresses[]'
     index: number
     value: string
   }
 
-  export interface UnlinkNoticeLeftVectorFieldEvent {
+  export interface UnlinkRequestLeftVectorFieldEvent {
     field: '$.left.vector'
     value: number
   }
 
-  export interface UnlinkNoticeLeftPlacementFieldEvent {
+  export interface UnlinkRequestLeftPlacementFieldEvent {
     field: '$.left.placement'
     value: number
   }
 
-  export interface UnlinkNoticeRightViewIntervalLowFieldEvent {
+  export interface UnlinkRequestRightViewIntervalLowFieldEvent {
     field: '$.right.view.interval.low'
     value: Uint8Array<ArrayBuffer>
   }
 
-  export interface UnlinkNoticeRightViewIntervalHighFieldEvent {
+  export interface UnlinkRequestRightViewIntervalHighFieldEvent {
     field: '$.right.view.interval.high'
     value: Uint8Array<ArrayBuffer>
   }
 
-  export interface UnlinkNoticeRightViewChainFieldEvent {
+  export interface UnlinkRequestRightViewChainFieldEvent {
     field: '$.right.view.chain'
     value: string
   }
 
-  export interface UnlinkNoticeRightViewEpochFieldEvent {
+  export interface UnlinkRequestRightViewEpochFieldEvent {
     field: '$.right.view.epoch'
     value: number
   }
 
-  export interface UnlinkNoticeRightViewOwnerIdFieldEvent {
+  export interface UnlinkRequestRightViewOwnerIdFieldEvent {
     field: '$.right.view.owner.id'
     value: string
   }
 
-  export interface UnlinkNoticeRightViewOwnerContactIdFieldEvent {
+  export interface UnlinkRequestRightViewOwnerContactIdFieldEvent {
     field: '$.right.view.owner.contact.id'
     value: string
   }
 
-  export interface UnlinkNoticeRightViewOwnerContactAddressesFieldEvent {
+  export interface UnlinkRequestRightViewOwnerContactAddressesFieldEvent {
     field: '$.right.view.owner.contact.addresses[]'
     index: number
     value: string
   }
 
-  export interface UnlinkNoticeRightVectorFieldEvent {
+  export interface UnlinkRequestRightVectorFieldEvent {
     field: '$.right.vector'
     value: number
   }
 
-  export interface UnlinkNoticeRightPlacementFieldEvent {
+  export interface UnlinkRequestRightPlacementFieldEvent {
     field: '$.right.placement'
     value: number
   }
 
-  export function encode (obj: Partial<UnlinkNotice>): Uint8Array<ArrayBuffer> {
-    return encodeMessage(obj, UnlinkNotice.codec())
+  export function encode (obj: Partial<UnlinkRequest>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, UnlinkRequest.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<UnlinkNotice>): UnlinkNotice {
-    return decodeMessage(buf, UnlinkNotice.codec(), opts)
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<UnlinkRequest>): UnlinkRequest {
+    return decodeMessage(buf, UnlinkRequest.codec(), opts)
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<UnlinkNotice>): Generator<UnlinkNoticeLevelFieldEvent | UnlinkNoticeMemberFieldEvent | UnlinkNoticePlacementFieldEvent | UnlinkNoticeLeftViewIntervalLowFieldEvent | UnlinkNoticeLeftViewIntervalHighFieldEvent | UnlinkNoticeLeftViewChainFieldEvent | UnlinkNoticeLeftViewEpochFieldEvent | UnlinkNoticeLeftViewOwnerIdFieldEvent | UnlinkNoticeLeftViewOwnerContactIdFieldEvent | UnlinkNoticeLeftViewOwnerContactAddressesFieldEvent | UnlinkNoticeLeftVectorFieldEvent | UnlinkNoticeLeftPlacementFieldEvent | UnlinkNoticeRightViewIntervalLowFieldEvent | UnlinkNoticeRightViewIntervalHighFieldEvent | UnlinkNoticeRightViewChainFieldEvent | UnlinkNoticeRightViewEpochFieldEvent | UnlinkNoticeRightViewOwnerIdFieldEvent | UnlinkNoticeRightViewOwnerContactIdFieldEvent | UnlinkNoticeRightViewOwnerContactAddressesFieldEvent | UnlinkNoticeRightVectorFieldEvent | UnlinkNoticeRightPlacementFieldEvent> {
-    return streamMessage(buf, UnlinkNotice.codec(), opts)
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<UnlinkRequest>): Generator<UnlinkRequestLevelFieldEvent | UnlinkRequestMemberFieldEvent | UnlinkRequestPlacementFieldEvent | UnlinkRequestLeftViewIntervalLowFieldEvent | UnlinkRequestLeftViewIntervalHighFieldEvent | UnlinkRequestLeftViewChainFieldEvent | UnlinkRequestLeftViewEpochFieldEvent | UnlinkRequestLeftViewOwnerIdFieldEvent | UnlinkRequestLeftViewOwnerContactIdFieldEvent | UnlinkRequestLeftViewOwnerContactAddressesFieldEvent | UnlinkRequestLeftVectorFieldEvent | UnlinkRequestLeftPlacementFieldEvent | UnlinkRequestRightViewIntervalLowFieldEvent | UnlinkRequestRightViewIntervalHighFieldEvent | UnlinkRequestRightViewChainFieldEvent | UnlinkRequestRightViewEpochFieldEvent | UnlinkRequestRightViewOwnerIdFieldEvent | UnlinkRequestRightViewOwnerContactIdFieldEvent | UnlinkRequestRightViewOwnerContactAddressesFieldEvent | UnlinkRequestRightVectorFieldEvent | UnlinkRequestRightPlacementFieldEvent> {
+    return streamMessage(buf, UnlinkRequest.codec(), opts)
+  }
+}
+
+export interface UnlinkReply {}
+
+export namespace UnlinkReply {
+  let _codec: Codec<UnlinkReply>
+
+  export const codec = (): Codec<UnlinkReply> => {
+    if (_codec == null) {
+      _codec = message<UnlinkReply>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {}
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * (reader, length, prefix, opts = {}) {
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+      })
+    }
+
+    return _codec
+  }
+
+  export function encode (obj: Partial<UnlinkReply>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, UnlinkReply.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<UnlinkReply>): UnlinkReply {
+    return decodeMessage(buf, UnlinkReply.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<UnlinkReply>): Generator<{}> {
+    return streamMessage(buf, UnlinkReply.codec(), opts)
   }
 }
 

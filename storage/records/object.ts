@@ -3,6 +3,7 @@
 // then; answered when both have. One update at a time per id, so nobody sees them out of order.
 // Source: live-queries.md (a) 1 to 10, ownership.md R6. Matching of live queries comes into arrive and left later.
 
+import { BusyError } from '../../overlay/errors.ts'
 import type { Host, Method } from '../../overlay/host.ts'
 import type { Key } from '../../overlay/interval.ts'
 import type { Owned, Routing } from '../../overlay/routing/routing.ts'
@@ -71,7 +72,7 @@ export class Objects implements Primary {
    * Handle an update as orderer: at once if nobody else updates this id, else in turn. Who has waited comes again
    * through routing, for the id may have another owner by then.
    *
-   * @throws BusyError when too many wait; UnfinishedError when it is stored but a place does not answer
+   * @throws BusyError when too many wait, or an earlier update cannot be finished; UnfinishedError when it is stored but a place does not answer
    */
   async update<Message extends WriteMessage, Reply> ({ method, message, owned, becomes, replyOf }: Update<Message, Reply>): Promise<Reply> {
     const name = keyName(message.key)
@@ -80,12 +81,21 @@ export class Objects implements Primary {
     const turn = now ?? await this.#turns.take(name)
     try {
       if (now !== undefined && this.#intents!.isSettled(message.key)) return replyOf(await this.#carryOut(message, owned, becomes))
-      await this.#writer.flushed(message.key)
-      await this.#intents!.settle(message.key)
+      await this.#finishEarlier(message.key)
       const asked = await this.#routing.ask({ key: message.key, below: false }, method, { ...message, turn: turn.id }, { deadlineMs: this.#askMs })
       return asked.answer
     } finally {
       turn.release()
+    }
+  }
+
+  /** What is open from before, perhaps from another owner. If it cannot be finished now, the new update has not begun. */
+  async #finishEarlier (key: Key): Promise<void> {
+    try {
+      await this.#writer.flushed(key)
+      await this.#intents!.settle(key)
+    } catch (error) {
+      throw new BusyError(`an earlier update of this id has not reached its places yet (${String(error)}); try again`)
     }
   }
 

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { fromString } from 'uint8arrays/from-string'
 import { toString } from 'uint8arrays/to-string'
 import type { PageAnswer, PutRequest, RangeRequest, Version } from '../../storage/storage-api.ts'
+import { MemoryStore } from '../../storage/memory-store.ts'
 import { curveKey } from '../../storage/records/key-layout.ts'
 import { deadline, FakeRing } from './fake-ring.ts'
 
@@ -67,6 +68,19 @@ describe('records of ordered collections', () => {
     assert.equal(new Set(answers.map(({ version }) => `${version.ms}-${version.counter}`)).size, 20)
     const { record } = await ring.run(ring.any.get({ collection: 'kv', key: bytes('k') }, deadline))
     assert.equal(toString(record!.value), `${sorted.at(-1)!.i}`)
+  })
+
+  it('that are deleted and put again before the first is flushed answer as if one after the other', async () => {
+    const ring: FakeRing = new FakeRing({ storeOf: () => new MemoryStore(async () => { await ring.nodes[0]!.host.sleep(50) }) })
+    const writes = [
+      ring.any.put(put('k', '1'), deadline), ring.any.put(put('k', '2'), deadline), ring.any.put(put('k', '2', { requestId: 'r' }), deadline),
+      ring.any.put(put('k', '2', { requestId: 'r' }), deadline), ring.any.delete({ collection: 'kv', key: bytes('k') }, deadline)
+    ] as const
+    assert.equal((await ring.run(ring.any.get({ collection: 'kv', key: bytes('k') }, deadline))).record, undefined)
+    const [first, second, third, again, deleted] = await ring.run(Promise.all(writes))
+    assert.deepEqual([first.created, second.created, third.created, again.created, deleted.deleted], [true, false, false, false, true])
+    assert(isAfter(second.version, first.version) && isAfter(third.version, second.version))
+    assert.deepEqual(again.version, third.version)
   })
 
   it('answer a retry with the same request id as the first time, and do nothing', async () => {
@@ -248,7 +262,9 @@ describe('streams', () => {
     for (let i = 0; i < 100; i++) await ring.run(ring.any.put(put(`${i}`.padStart(3, '0'), 'x'), deadline))
     ring.asked = []
     const { rows, end } = ring.any.rangeStream({ collection: 'kv', limit: 1000 }, deadline)
-    await ring.run((async () => { for await (const _ of rows) break })())
+    const iterator = rows[Symbol.asyncIterator]()
+    await ring.run(iterator.next())
+    await ring.run(iterator.return!())
     assert.equal((await ring.run(end)).complete, false)
     await ring.pass(1000)
     assert(ring.asked.length <= 2)

@@ -13,12 +13,15 @@ import type { Checker } from './checkers/checker.ts'
 import type { RunOptions } from './clock.ts'
 import { World, type WorldInit } from './world.ts'
 
+/** Virtual time that `settle` gives a promise: whatever a node does has a deadline below that. */
+const settleMsMax = 900_000
+
 export interface SimNode {
   readonly name: string
   readonly node: Node
   readonly overlay: Overlay
   /** Undefined until the store is open. */
-  readonly ownership: Ownership | undefined
+  ownership: Ownership | undefined
 }
 
 export interface ClusterInit extends WorldInit {
@@ -61,9 +64,10 @@ export class Cluster {
       listedCount: bootstrap.length,
       limits: {}
     })
-    const simulated: SimNode = { name, node, overlay: node.overlay, get ownership () { return node.overlay.ownership as Ownership | undefined } }
+    const simulated: SimNode = { name, node, overlay: node.overlay, ownership: undefined }
     this.nodes.set(name, simulated)
     await node.start()
+    simulated.ownership = node.overlay.ownership
     return simulated
   }
 
@@ -106,8 +110,8 @@ export class Cluster {
     let settled = false
     const note = (): void => { settled = true }
     promise.then(note, note)
-    await this.run({ until: () => settled })
-    if (!settled) throw new Error(`nothing is left to happen at ${this.world.now()} ms, and the promise still waits`)
+    await this.run({ until: () => settled, untilMs: this.world.now() + settleMsMax })
+    if (!settled) throw new Error(`at ${this.world.now()} ms of virtual time the promise still waits`)
     return await promise
   }
 

@@ -87,7 +87,7 @@ describe('objects over HTTP', () => {
     assert.equal(first.headers['etag'], '"1700000000000-2-ab"')
     assert.equal((await putJson(url, 'key=a', { n: 2 })).status, 200)
     const got = await ask(`${url}/v1/objects?key=a`)
-    assert.equal(got.headers['x-isobar-version'], '1700000000000-4-ab')
+    assert.equal(got.headers['etag'], '"1700000000000-4-ab"')
     assert.equal(got.headers['x-isobar-hops'], '2')
   })
 

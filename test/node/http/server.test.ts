@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { createFakeNode } from '../fake-node.ts'
+import { AbortError } from '../../../overlay/errors.ts'
 import { JoinError, LeaveError } from '../../../node/errors.ts'
 import { createHttpServer } from '../../../node/http/server.ts'
 import { createMetrics } from '../../../node/metrics.ts'
@@ -130,6 +131,7 @@ describe('the HTTP API', () => {
     assert.match(page, /isobar_http_requests_total\{route="\/v1\/objects",status="2xx"\} 1/)
     assert.match(page, /isobar_http_requests_total\{route="\/v1\/objects",status="4xx"\} 1/)
     assert.equal(page.includes('secret'), false)
+    assert.match(page, /^isobar_http_requests_running 0$/m)
   })
 
   it('says in one line that a port is taken', async () => {
@@ -205,7 +207,7 @@ describe('the gate', () => {
     const signals: Array<AbortSignal | undefined> = []
     node.storage.get = async (_request, { signal }) => {
       signals.push(signal)
-      return await new Promise((_resolve, reject) => { signal?.addEventListener('abort', () => { reject(signal.reason as Error) }) })
+      return await new Promise((resolve, reject) => { signal?.addEventListener('abort', () => { reject(new AbortError('gone')) }) })
     }
     const { url, server } = await startServer({ node, limits: { requestsMax: 1 } })
     const controllers = [new AbortController(), new AbortController()]

@@ -69,7 +69,7 @@ async function contents (ring: FakeRing): Promise<Map<string, string>> {
   return new Map(answer.records.map(({ key, value }) => [toString(key), toString(value)]))
 }
 
-const slowStore = (ring: () => FakeRing, index: number): Store => new MemoryStore(async () => { await ring().nodes[index]!.host.sleep(2) })
+const slowStore = (ring: () => FakeRing, index: number, flushMs = 2): Store => new MemoryStore(async () => { await ring().nodes[index]!.host.sleep(flushMs) })
 
 describe('hand-over', () => {
   it('loses no acknowledged write and brings back no delete, over many moves among three owners', async () => {
@@ -101,7 +101,7 @@ describe('hand-over', () => {
   })
 
   it('works when neither end calls it', async () => {
-    const ring = new FakeRing({ spare: 2 })
+    const ring: FakeRing = new FakeRing({ spare: 2, storeOf: index => slowStore(() => ring, index, index === 1 ? 100 : 0) })
     for (let i = 0; i < 50; i++) await ring.run(ring.any.put({ collection: 'kv', key: key(i), value: fromString('x') }, deadline))
     const [source, learner, caller] = ring.nodes
     const request = { session: 's', interval: everything, source: source!.member, learners: [learner!.member] }
@@ -122,6 +122,21 @@ describe('hand-over', () => {
     await ring.run(ring.any.put({ collection: 'kv', key: key(2), value: fromString('x') }, deadline))
     await ring.run(ring.move(everything, 1))
     assert.deepEqual([...await contents(ring)], [['0001', 'only there'], ['0002', 'x']])
+  })
+
+  it('replaces what the learner had given away and not yet dropped', async () => {
+    const ring = new FakeRing({ spare: 1 })
+    const other = new FakeRing()
+    await other.run(other.any.put({ collection: 'kv', key: key(1), value: fromString('old') }, deadline))
+    await ring.run(ring.nodes[1]!.store.batch([{ type: 'put', key: lineKey('0001'), value: other.nodes[0]!.store.getSync(lineKey('0001'))! }]))
+    ring.silent.add(0)
+    ring.nodes[1]!.storage.holdings.lost(everything, ring.nodes[0]!.member)
+    await ring.pass(1000)
+    assert.deepEqual(await rowsIn(ring.nodes[1]!.store, everything), ['0001'])
+    ring.silent.clear()
+    await ring.run(ring.any.put({ collection: 'kv', key: key(2), value: fromString('x') }, deadline))
+    await ring.run(ring.move(everything, 1))
+    assert.deepEqual([...await contents(ring)], [['0002', 'x']])
   })
 
   it('fails and leaves nothing when the source forgets the session', async () => {

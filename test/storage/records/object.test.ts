@@ -124,6 +124,7 @@ describe('objects', () => {
     await assert.rejects(ring.run(put(ring, id, corners[2]!)), { name: 'RemoteError', remoteName: 'UnfinishedError', definite: false })
     const { record } = await ring.run(ring.any.get({ collection: 'places', key: fromString(id) }, deadline))
     assert.deepEqual(record?.point, corners[2])
+    await assert.rejects(ring.run(put(ring, id, corners[3]!)), { remoteName: 'BusyError', definite: true })
     ring.silent.delete(silent)
     await ring.pass(60_000)
     assert.deepEqual(await found(ring), [[id, corners[2]!]])
@@ -160,6 +161,35 @@ describe('objects', () => {
       }
     })())
     assert.deepEqual(told.sort(), ['back', 'forth', 'still 0', 'still 1', 'still 2', 'still 3'])
+  })
+
+  it('go on moving while the owners of their ids and places change', async () => {
+    const ring = new FakeRing({ boundaries: quarters, init: { frameBytesMax: 300, scanPageRows: 5 } })
+    const last = new Map<string, Point>()
+    let isOver = false
+    const failed: string[] = []
+    const drive = async (id: string, node: number): Promise<void> => {
+      const { host } = ring.nodes[node]!
+      while (!isOver) {
+        const point: Point = [Math.floor(host.random() * 360) - 180, Math.floor(host.random() * 180) - 90]
+        await put(ring, id, point, { node }).then(() => { last.set(id, point) }, error => { failed.push(String(error)) })
+      }
+    }
+    const driving = Array.from({ length: 12 }, async (_, i) => { await drive(`bus ${i}`, i % 4) })
+    for (const [low, high, to] of [[0, 1, 1], [4, 6, 3], [8, 12, 0], [0, 1, 2], [12, 16, 1], [4, 6, 0]] as Array<[number, number, number]>) {
+      await ring.run(ring.move({ low: curveKey('places', low * 2 ** 48), high: curveKey('places', high * 2 ** 48) }, to))
+      const ids = (await found(ring)).map(([id]) => id)
+      assert.equal(new Set(ids).size, ids.length)
+    }
+    isOver = true
+    await ring.run(Promise.all(driving))
+    assert.deepEqual(failed, [])
+    assert.deepEqual(await found(ring), [...last].sort(([a], [b]) => a < b ? -1 : 1))
+    await ring.pass(200_000)
+    assert.deepEqual(await found(ring), [...last].sort(([a], [b]) => a < b ? -1 : 1))
+    const rows = await rowsOf(ring)
+    assert.deepEqual([rows.filter(row => row.kind === 'id').length, rows.filter(row => row.kind === 'place').length], [12, 12])
+    assert.deepEqual(rows.filter(row => row.kind === 'id' && row.open.length > 0), [])
   })
 
   it('end as the last acknowledged update says, whatever runs at once and whoever is silent for a while', async () => {
