@@ -19,6 +19,7 @@ import { createLibp2pHost, isStreamStateFault } from './libp2p-host.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { Node } from './node.ts'
+import { p2pListenFailure } from './p2p-listen-failure.ts'
 import { version } from './version.ts'
 
 /** A daemon that runs. */
@@ -78,7 +79,7 @@ async function start (settings: Settings, log: Log, undo: Undo): Promise<Running
   const metrics = createMetrics(registry)
   const host = await createLibp2pHost({ privateKey, listen: settings.p2pListen, bootstrap: settings.join, log: log.area('net'), metrics })
   undo.add(async () => { await host.stop() })
-  await host.start()
+  await host.start().catch((error: unknown) => { throw p2pListenFailure(error, settings.p2pListen) })
 
   const node = new Node({ host, store, introduce: address => { host.introduce(toMultiaddr(address, 'address')) } }, {
     overlay: overlayDefaults,

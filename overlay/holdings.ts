@@ -6,7 +6,7 @@
 // change begins anew.
 
 import type { Interval, Key } from './interval.ts'
-import type { Member } from './member.ts'
+import type { Member, MemberId } from './member.ts'
 
 export interface FillRequest {
   /** Random name of this fill. */
@@ -41,7 +41,7 @@ export interface Holdings {
   release (request: FillRequest, kept: boolean): void
 
   /** This node no longer owns interval; its rows are at owner, and may go once the owner confirms them. */
-  lost (interval: Interval, owner: Member): void
+  lost (interval: Interval, owner: MemberId): void
 
   /** This node now owns interval by a decided claim. */
   gained (interval: Interval): void

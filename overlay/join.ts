@@ -27,6 +27,8 @@ export interface JoinComponents {
   readonly host: Host
   readonly identity: StoreIdentity
   readonly ownership: Ownership
+  /** Called with the chain of the ring before a part of it is asked for. */
+  entering (chain: string): Promise<void>
 }
 
 /** The ring did not let this node in. */
@@ -59,8 +61,9 @@ export async function join (components: JoinComponents, through: readonly Member
 }
 
 /** @returns the giver's reply, or why there is none */
-async function askFor ({ host, identity }: JoinComponents, giver: GraphNode, init: JoinInit, signal: AbortSignal): Promise<JoinReply | string> {
+async function askFor ({ host, identity, entering }: JoinComponents, giver: GraphNode, init: JoinInit, signal: AbortSignal): Promise<JoinReply | string> {
   const joiner: Member = { id: identity.member, contact: host.self }
+  await entering(giver.view.chain)
   try {
     const reply = await host.call(giver.view.owner.contact, joinMethod, { joiner, vector: identity.vector, placement: identity.placement }, { deadlineMs: init.joinMs, signal })
     return reply.refused ?? reply

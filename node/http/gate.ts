@@ -2,6 +2,7 @@
 // that passed is a job: its signal aborts when its client goes away or when the server must end, so that work which
 // nobody waits for stops everywhere. (A bound instead of failures further in: js-libp2p-gossipsub#306.)
 
+import { setMaxListeners } from 'node:events'
 import type { FastifyReply } from 'fastify'
 import { AbortError } from '../../overlay/errors.ts'
 import type { VerbOptions } from '../../storage/storage-api.ts'
@@ -52,7 +53,7 @@ export class Gate {
   }
 
   #start (reply: FastifyReply, deadlineMs: number): Job {
-    const controller = this.#spare.pop() ?? new AbortController()
+    const controller = this.#spare.pop() ?? createController()
     const { signal } = controller
     let ended = false
     this.#running.add(controller)
@@ -96,6 +97,13 @@ export class Gate {
       this.#waiting.add(waiter)
     })
   }
+}
+
+/** The lines of a batch all listen to the one signal of their job. */
+function createController (): AbortController {
+  const controller = new AbortController()
+  setMaxListeners(0, controller.signal)
+  return controller
 }
 
 function busy (reason: string): Problem {

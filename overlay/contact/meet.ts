@@ -16,7 +16,6 @@ export interface MeetInit {
   readonly settledMs: number
   /** Milliseconds after which the lowest founds though some did not answer; others wait twice as long. */
   readonly foundAfterMs: number
-  /** Nodes met and remembered at most. */
   readonly metMax: number
 }
 

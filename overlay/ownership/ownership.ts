@@ -15,7 +15,7 @@ import type { Owned, OwnerView, Target } from '../routing/routing.ts'
 import { accept, type AcceptReply, type AcceptRequest } from './accept.ts'
 import { sameClaim, type Claim, type Piece } from './claim.ts'
 import { promise, type PromiseReply, type PromiseRequest } from './promise.ts'
-import { catchUp, learn, mayServe, newRegisters, nextFloorAfterBoot, type Learned, type Register, type Registers, type Step } from './register.ts'
+import { catchUp, forsake, learn, mayServe, newRegisters, nextFloorAfterBoot, type Learned, type Register, type Registers, type Step } from './register.ts'
 import { readRegisters, rowsOf } from './register-rows.ts'
 
 export interface OwnershipComponents {
@@ -146,6 +146,13 @@ export class Ownership {
     await this.#apply(step, step.learned)
     this.#confirm(step.learned.map(({ interval, after }) => ({ interval, claim: after })))
     this.#tell(step.learned)
+  }
+
+  /** Forget what is held of other chains before this store enters the ring of `chain`. @returns the chains forgotten, once flushed */
+  async forsake (chain: string): Promise<readonly string[]> {
+    const step = forsake(this.#registers, this.#components.self, chain)
+    await this.#apply(step, [])
+    return step.chains
   }
 
   /** Take in decided claims heard along the way, only where an older one is held. */

@@ -6,7 +6,7 @@ import type { FillRequest, Holdings } from '../../overlay/holdings.ts'
 import type { Host } from '../../overlay/host.ts'
 import { intersect } from '../../overlay/interval.ts'
 import type { Interval, Key } from '../../overlay/interval.ts'
-import type { Member } from '../../overlay/member.ts'
+import type { MemberId } from '../../overlay/member.ts'
 import type { Routing } from '../../overlay/routing/routing.ts'
 import type { Store } from '../../overlay/store.ts'
 import type { StorageInit } from '../init.ts'
@@ -56,7 +56,7 @@ export class HeldParts implements Holdings {
       host,
       store,
       makeRoom: async (interval, signal) => { await this.#offers.makeRoom(interval, signal) },
-      letGo: (interval, source) => { this.#offers.lost(interval, source) },
+      letGo: (interval, source) => { this.#offers.lost(interval, source.id) },
       owns: interval => this.#owned.meets(interval)
     }, init)
     this.#fills = new Fills({ host }, init)
@@ -105,7 +105,7 @@ export class HeldParts implements Holdings {
     this.#ended(request.session, kept)
   }
 
-  lost (interval: Interval, owner: Member): void {
+  lost (interval: Interval, owner: MemberId): void {
     this.#owned.remove(interval)
     this.#offers.lost(interval, owner)
     this.#census.recountLater()

@@ -6,7 +6,7 @@
 import type { Host } from '../../overlay/host.ts'
 import type { Interval, Key } from '../../overlay/interval.ts'
 import { everything, isBelow, isEmpty, subtract } from '../../overlay/interval.ts'
-import type { Member } from '../../overlay/member.ts'
+import type { MemberId } from '../../overlay/member.ts'
 import type { Routing } from '../../overlay/routing/routing.ts'
 import type { Store } from '../../overlay/store.ts'
 import { confirmMethod, offerMethod } from '../messages.ts'
@@ -33,7 +33,7 @@ export interface OffersInit {
   readonly strayCheckMs: number
 }
 
-interface Lost { readonly interval: Interval, readonly owner: Member }
+interface Lost { readonly interval: Interval, readonly owner: MemberId }
 
 export class Offers {
   readonly #components: OffersComponents
@@ -58,9 +58,9 @@ export class Offers {
   }
 
   /** These rows are at owner, as the claim says. */
-  lost (interval: Interval, owner: Member): void {
+  lost (interval: Interval, owner: MemberId): void {
     this.#forget(interval)
-    if (owner.id !== this.#init.memberId) this.#lost.push({ interval, owner })
+    if (owner !== this.#init.memberId) this.#lost.push({ interval, owner })
     this.#hasOwned = true
     void this.#letGo()
   }
@@ -106,7 +106,7 @@ export class Offers {
       const asked = { low: at, high: interval.high }
       const { answer, owner: present } = await this.#components.routing.ask({ key: at, below: false }, confirmMethod, { interval: asked }, { deadlineMs: this.#init.callMs, signal, repeatable: true })
       const part: Interval = { low: at, high: answer.until ?? interval.high }
-      if (present.id === owner.id) await this.#drop(part)
+      if (present.id === owner) await this.#drop(part)
       else if (present.id !== this.#init.memberId) await this.#offer(part, { signal, isLearner: false })
       at = part.high
     }

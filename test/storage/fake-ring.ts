@@ -106,7 +106,7 @@ export class FakeRing {
     await giver.store.batch([]) // the promise
     await holdings.tail(request, signal)
     this.decide(interval, to)
-    giver.storage.holdings.lost(interval, taker.member)
+    giver.storage.holdings.lost(interval, taker.member.id)
     taker.storage.holdings.gained(interval)
     thaw()
     holdings.release(request, true)

@@ -1,0 +1,143 @@
+// How a node comes into a ring: it goes on with what its store owns, or it joins the ring that it meets, or it founds
+// one. A store that owns nothing may have been in another ring before; what it holds of that one is forgotten first.
+
+import { greet, type GreetInit } from './contact/greet.ts'
+import { meet, type MeetInit } from './contact/meet.ts'
+import { errorName } from './errors.ts'
+import type { Graph } from './graph/graph.ts'
+import type { Neighbors } from './graph/neighbors.ts'
+import type { Contact, Host } from './host.ts'
+import { everything } from './interval.ts'
+import { join, JoinError, type JoinInit } from './join.ts'
+import type { Member, MemberId } from './member.ts'
+import type { JoinReply } from './messages.ts'
+import { reclaim, tellAgain, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
+import type { Ownership } from './ownership/ownership.ts'
+import type { OwnerView } from './routing/routing.ts'
+import { randomHex, type StoreIdentity } from './store-identity.ts'
+
+export interface EntryOptions {
+  /** A store without claims: found a ring `now`, or only `after meeting` the nodes that are listed, if none of them has one. */
+  readonly founding: 'now' | 'after meeting'
+  /** Addresses in the list of nodes to join. */
+  readonly listedCount: number
+}
+
+export interface EntryComponents {
+  readonly host: Host
+  readonly identity: StoreIdentity
+  readonly ownership: Ownership
+  readonly neighbors: Neighbors
+  readonly graph: Graph
+  readonly change: ChangeComponents
+  readonly met: Map<MemberId, Member>
+  knows (member: Member): void
+  learn (view: OwnerView): void
+  adjoin (): Promise<void>
+  /** This node answers for keys now. */
+  serving (): void
+}
+
+export interface EntryInit extends GreetInit, MeetInit, JoinInit, ChangeInit {
+  readonly backoffMsMax: number
+}
+
+/** Serve what the store owns again; what was in doubt is claimed anew first. Links are mended in the background. */
+export async function resume (components: EntryComponents, init: EntryInit, signal: AbortSignal): Promise<void> {
+  const { ownership, serving, host } = components
+  for (const run of ownership.ownedRuns()) await reclaim(components.change, run, init)
+  ownership.confirmOwn()
+  serving()
+  tellSuperseded(components, init)
+  relink(components, init, signal).catch(error => { host.log.debug({ error: errorName(error) }, 'not linked again yet') })
+}
+
+/** Join or found; a node that is not let in says so and goes on trying. Resolves when it serves, or at the signal. */
+export async function enter (components: EntryComponents, options: EntryOptions, init: EntryInit, signal: AbortSignal): Promise<void> {
+  const { host } = components
+  while (!signal.aborted) {
+    try {
+      await enterOnce(components, options, init, signal)
+      return
+    } catch (error) {
+      if (signal.aborted) return
+      host.log.warn({ error: errorName(error) }, `not in a ring yet: ${error instanceof Error ? error.message : String(error)}`)
+      await host.sleep(init.backoffMsMax).catch(() => {})
+    }
+  }
+}
+
+async function enterOnce (components: EntryComponents, { founding, listedCount }: EntryOptions, init: EntryInit, signal: AbortSignal): Promise<void> {
+  const { host, identity, neighbors, met } = components
+  const known = (): Contact[] => neighbors.all().map(({ view }) => view.owner.contact)
+  const meeting = founding === 'now' ? { outcome: 'found' as const } : await meet({ host, self: identity.member, met, listedCount, known }, init, signal)
+  if (meeting.outcome === 'found') await found(components)
+  else await joinThrough(components, meeting.through, init, signal)
+}
+
+async function found ({ host, identity, ownership, serving }: EntryComponents): Promise<void> {
+  const chain = randomHex(host, 32)
+  await identity.enter(chain, await ownership.forsake(chain))
+  const counter = identity.ballotCounter + 1
+  await identity.useBallot(counter)
+  const { member } = identity
+  await ownership.learn([{ interval: everything, claim: { chain, epoch: 1, owner: member, members: [member], floor: Math.floor(host.wallClock()), by: { counter, member } } }])
+  host.log.info({ chain }, 'founded a ring')
+  serving()
+}
+
+async function joinThrough (components: EntryComponents, through: readonly Member[], init: EntryInit, signal: AbortSignal): Promise<void> {
+  const { host, identity, ownership, neighbors, learn } = components
+  for (const member of through) components.knows(member)
+  await identity.placeAnew()
+  neighbors.clear()
+  const entering = async (chain: string): Promise<void> => { await identity.enter(chain, await ownership.forsake(chain)) }
+  const reply = await join({ host, identity, ownership, entering }, through, init, signal)
+  await owning(components, init, signal)
+  stand(components, reply)
+  components.serving()
+  if (reply === undefined) await greet({ host, self: identity.member, learn }, through.map(member => member.contact), init, signal)
+  try {
+    await components.adjoin()
+    await components.graph.insert(signal)
+  } catch (error) {
+    host.log.debug({ error: errorName(error) }, 'not linked at all levels yet')
+  }
+}
+
+/** The giver has decided; the claim itself may still be on its way. @throws JoinError */
+async function owning ({ host, ownership }: EntryComponents, init: EntryInit, signal: AbortSignal): Promise<void> {
+  const endMs = host.now() + init.joinMs
+  while (ownership.run() === undefined) {
+    if (host.now() > endMs) throw new JoinError('the node that gave a part did not tell its claim')
+    await host.sleep(init.joinBackoffMs, signal)
+  }
+}
+
+/** Take the place at level 0 that the giver told. */
+function stand ({ neighbors, learn }: EntryComponents, reply: JoinReply | undefined): void {
+  if (reply?.giver !== undefined) neighbors.set(0, 'left', reply.giver)
+  if (reply?.right !== undefined) neighbors.set(0, 'right', reply.right)
+  for (const node of [reply?.giver, reply?.right]) if (node !== undefined) learn(node.view)
+}
+
+/** What this store gave away before a restart may not have been told: tell the new owners once more. */
+function tellSuperseded ({ host, identity, ownership, change }: EntryComponents, init: EntryInit): void {
+  for (const { interval, value: { claim } } of ownership.registers.entries(everything)) {
+    const owner = claim.owner === identity.member ? undefined : change.contactOf(claim.owner)
+    if (owner !== undefined) tellAgain({ host }, owner, [{ interval, claim }], [owner], init).catch(() => {})
+  }
+}
+
+/** Tell the neighbors of before the restart that this node is back, or find the ring through listed contacts. */
+async function relink ({ host, identity, ownership, neighbors, graph, learn, adjoin }: EntryComponents, init: EntryInit, signal: AbortSignal): Promise<void> {
+  const ownsAll = ownership.ownedRuns().every(run => run.low.length === 0 && run.high === undefined)
+  const wasLinked = neighbors.all().length > 0
+  while (!wasLinked && !ownsAll && !signal.aborted) {
+    if ((await greet({ host, self: identity.member, learn }, await host.discover(), init, signal)).length > 0) break
+    await host.sleep(init.meetIntervalMs, signal)
+  }
+  await adjoin()
+  if (wasLinked) await graph.announce()
+  await graph.insert(signal)
+}

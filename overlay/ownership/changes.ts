@@ -1,0 +1,116 @@
+// What this node does to its claims, one change at a time: give a part to a joiner, take what a leaver hands over, join
+// adjacent pieces into one, hand everything over. The lock is advice, for efficiency: claims alone keep it safe.
+
+import type { Holdings } from '../holdings.ts'
+import type { Host } from '../host.ts'
+import type { Interval } from '../interval.ts'
+import { giveToJoiner } from '../join.ts'
+import { leave, type LeaveInit } from '../leave.ts'
+import type { Member, MemberId } from '../member.ts'
+import { consentMethod, joinMethod, type ConsentReply, type ConsentRequest, type GraphNode, type JoinReply, type JoinRequest, type Refusal } from '../messages.ts'
+import type { StoreIdentity } from '../store-identity.ts'
+import { touchesRun } from './adjacent.ts'
+import { change, type ChangeComponents, type ChangeInit } from './change.ts'
+import { acceptMethod, decidedMethod, prepareMethod } from './messages.ts'
+import type { Ownership } from './ownership.ts'
+
+export interface ChangesComponents {
+  readonly host: Host
+  readonly ownership: Ownership
+  readonly identity: StoreIdentity
+  readonly holdings: Holdings
+  contactOf (member: MemberId): Member | undefined
+  knows (member: Member): void
+  /** May this node give or take now, apart from a change that runs? */
+  standing (): 'serving' | 'leaving' | 'not serving'
+  self (): GraphNode | undefined
+  right (): GraphNode | undefined
+  /** A joiner owns the part above us now. */
+  joined (node: GraphNode): void
+  /** Neighbors at level 0 of a run, found by claims. */
+  beside (run: Interval): Promise<GraphNode[]>
+}
+
+export interface ChangesInit extends ChangeInit, LeaveInit {}
+
+export class Changes {
+  readonly #components: ChangesComponents
+  readonly #init: ChangesInit
+  readonly #stopping: AbortSignal
+  #isChanging = false
+
+  constructor (components: ChangesComponents, init: ChangesInit, stopping: AbortSignal) {
+    this.#components = components
+    this.#init = init
+    this.#stopping = stopping
+  }
+
+  start (): void {
+    const { host, ownership, identity, knows } = this.#components
+    host.handle(joinMethod, async request => await this.#onJoin(request))
+    host.handle(consentMethod, request => this.#onConsent(request))
+    host.handle(prepareMethod, async request => await ownership.promise(request))
+    host.handle(acceptMethod, async request => await ownership.accept(request))
+    host.handle(decidedMethod, async ({ pieces, members }) => {
+      for (const member of members) knows(member)
+      await ownership.learn(pieces.filter(({ claim }) => !identity.isRetired(claim.chain)))
+      return {}
+    })
+  }
+
+  /** What `change` and `reclaim` work with. */
+  get components (): ChangeComponents {
+    return this.#components
+  }
+
+  /** Hand everything to neighbors. @throws LeaveError */
+  async leave (signal: AbortSignal): Promise<void> {
+    while (this.#isChanging && !signal.aborted) await this.#components.host.sleep(this.#init.leaveBackoffMs)
+    await this.#alone(async () => { await leave(this.#components, this.#init, signal) })
+  }
+
+  /** Adjacent pieces of this owner become one by a change of both, when nothing else is changing. */
+  async merge (): Promise<void> {
+    const { host, identity, ownership } = this.#components
+    if (this.#refusal() !== undefined) return
+    const split = ownership.ownedRuns().find(run => ownership.registers.entries(run).length > 1)
+    if (split === undefined) return
+    const self: Member = { id: identity.member, contact: host.self }
+    await this.#alone(async () => { await change(this.#components, { interval: split, owner: self, members: [self] }, this.#init, this.#stopping) })
+  }
+
+  async #onJoin (request: JoinRequest): Promise<JoinReply> {
+    const refused = this.#refusal()
+    if (refused !== undefined) return { refused }
+    this.#components.knows(request.joiner)
+    return await this.#alone(async () => {
+      const { joined, ...reply } = await giveToJoiner(this.#components, request, this.#init, this.#stopping)
+      if (joined !== undefined) this.#components.joined(joined)
+      return reply
+    })
+  }
+
+  #onConsent ({ interval }: ConsentRequest): ConsentReply {
+    const { ownership, standing } = this.#components
+    const now = standing()
+    if (now !== 'serving') return { refused: now }
+    if (ownership.ownedSegments().length >= this.#init.piecesMax) return { refused: 'pieces' }
+    if (!ownership.ownedRuns().some(run => touchesRun(run, interval))) return { refused: 'not adjacent' }
+    return {}
+  }
+
+  #refusal (): Refusal | undefined {
+    const now = this.#components.standing()
+    if (now !== 'serving') return now
+    return this.#isChanging ? 'busy' : undefined
+  }
+
+  async #alone<T> (work: () => Promise<T>): Promise<T> {
+    this.#isChanging = true
+    try {
+      return await work()
+    } finally {
+      this.#isChanging = false
+    }
+  }
+}
