@@ -4,6 +4,7 @@
 import { setMaxListeners } from 'node:events'
 import { AbortError, StoppedError, TimeoutError } from '../overlay/errors.ts'
 import type { TimerId } from '../overlay/host.ts'
+import { listenAbort } from './listen-abort.ts'
 
 /** The longest wait that setTimeout keeps to: 2^31 - 1 ms, about 25 days. */
 const waitMsMax = 2 ** 31 - 1
@@ -44,7 +45,7 @@ export class HostTimers {
       const onStop = (): void => { end(new StoppedError('this node stops')) }
       const id = this.after(ms, () => { end() })
       this.#onStop.add(onStop)
-      signal?.addEventListener('abort', onAbort, { once: true })
+      listenAbort(signal, onAbort)
     })
   }
 
@@ -65,7 +66,7 @@ export class HostTimers {
     const onStop = (): void => { end(new StoppedError('this node stops')) }
     const id = this.after(ms, () => { end(new TimeoutError(`not done within ${ms} ms`)) })
     this.#onStop.add(onStop)
-    parent?.addEventListener('abort', onParent, { once: true })
+    listenAbort(parent, onParent)
     return controller.signal
   }
 

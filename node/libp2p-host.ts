@@ -19,6 +19,7 @@ import { Handlers, encodeMessage } from './rpc/handlers.ts'
 import { addressesMax, discoveredMax, closeMsMax, noticesWaitingMax, stopMsMax } from './rpc/init.ts'
 import { Peers } from './rpc/peers.ts'
 import { SteadyClock, machineClocks } from './steady-clock.ts'
+import { listenAbort } from './listen-abort.ts'
 
 export interface Libp2pHostInit extends Libp2pNodeInit {
   readonly log: Logger
@@ -187,8 +188,8 @@ export class Libp2pHost implements Host {
       const onAbort = (): void => { end(() => { reject(new AbortError('the caller gave up')) }) }
       const onStop = (): void => { end(() => { reject(new StoppedError('this node stops')) }) }
       const timer = setTimeout(() => { end(() => { reject(late()) }) }, deadlineMs)
-      signal?.addEventListener('abort', onAbort, { once: true })
-      stopping.addEventListener('abort', onStop, { once: true })
+      listenAbort(signal, onAbort)
+      listenAbort(stopping, onStop)
       promise.then(value => { end(() => { resolve(value) }) }, error => { end(() => { reject(error) }) })
     })
   }

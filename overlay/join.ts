@@ -46,15 +46,18 @@ export class JoinError extends Error {
 export async function join (components: JoinComponents, through: readonly Member[], init: JoinInit, signal: AbortSignal): Promise<JoinReply | undefined> {
   const { host, ownership } = components
   const reasons = new Map<string, number>()
+  // their intervals hold one row or one curve index; others may be lighter and yet be cut
+  const indivisible = new Set<MemberId>()
   let givers: GraphNode[] = []
   for (let attempt = 0; attempt < init.joinAttemptsMax; attempt++) {
     if (attempt > 0) await host.sleep(init.joinBackoffMs * Math.min(attempt, 10) * (0.5 + host.random()), signal)
-    if (givers.length === 0) givers = await heaviest(components, through, init, signal)
+    if (givers.length === 0) givers = await heaviest(components, through, indivisible, init, signal)
     // after refusals look further down the list, so that joiners who came together spread out
     const [giver] = givers.splice(Math.floor(host.random() * Math.min(givers.length, 1 + attempt)), 1)
     const answer = giver === undefined ? 'none answered' : await askFor(components, giver, init, signal)
     if (typeof answer !== 'string') return answer
     reasons.set(answer, (reasons.get(answer) ?? 0) + 1)
+    if (giver !== undefined && answer === 'cannot be cut') indivisible.add(giver.view.owner.id)
     if (ownership.ownedRuns().length > 0) return undefined
   }
   throw new JoinError(`no node of the ring gave a part of its interval (${[...reasons].map(([reason, times]) => `${reason} ${times}x`).join(', ')}); is the ring running and reachable?`)
@@ -74,9 +77,9 @@ async function askFor ({ host, identity, entering }: JoinComponents, giver: Grap
 }
 
 /** The nodes of a survey, the heaviest first, as many as are tried before the next survey. */
-async function heaviest ({ host }: JoinComponents, through: readonly Member[], init: JoinInit, signal: AbortSignal): Promise<GraphNode[]> {
+async function heaviest ({ host }: JoinComponents, through: readonly Member[], without: ReadonlySet<MemberId>, init: JoinInit, signal: AbortSignal): Promise<GraphNode[]> {
   const seen = await survey(host, through, init, signal)
-  return seen.sort((a, b) => b.weight - a.weight).flatMap(({ self }) => self ?? []).slice(0, init.giversMax)
+  return seen.sort((a, b) => b.weight - a.weight).flatMap(({ self }) => self ?? []).filter(({ view }) => !without.has(view.owner.id)).slice(0, init.giversMax)
 }
 
 /** Random walk: ask a node for its links and weight, go on at one of the links not yet seen. Small rings are seen whole. */

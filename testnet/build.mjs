@@ -21,7 +21,7 @@ const programs = { isobar: 'node/main.ts', testnet: 'testnet/local/main.ts', ben
 const sources = ['node', 'overlay', 'storage', 'balancing', 'testnet', 'package.json', 'package-lock.json']
 
 export async function buildAll () {
-  const fresh = join(root, 'node_modules', '.cache', `isobar-dist-${process.pid}`)
+  const fresh = join(root, '.cache', `dist-${process.pid}`)
   try {
     await build({
       absWorkingDir: root,

@@ -15,6 +15,7 @@ import { failureOf } from './handlers.ts'
 import { frameBytesMax } from './init.ts'
 import type { Frame } from './wire/frame.ts'
 import { decodeFrame, encodeEnd, encodeFailure, encodeHello, encodeNotice, encodeRow, lengthBytes } from './wire/frame.ts'
+import { listenAbort } from '../listen-abort.ts'
 
 const decoding = { maxDataLength: frameBytesMax }
 
@@ -82,7 +83,7 @@ function within (frames: AsyncIterator<Frame>, method: string, { deadlineMs, sig
       if (frame === undefined) reject(error)
       else resolve(frame)
     }
-    signal?.addEventListener('abort', onAbort, { once: true })
+    listenAbort(signal, onAbort)
     const lost = (): void => { done(new ConnectionLostError(`the stream of ${method} closed before its end`)) }
     frames.next().then(result => { if (result.done === true) lost(); else done(undefined, result.value) }, lost)
   })

@@ -7,6 +7,7 @@ import { MalformedMessageError, SilentError } from './errors.ts'
 import type { FrameStream } from './frame-stream.ts'
 import { callsInFlightMax, queueBytesMax, silentMsMax } from './init.ts'
 import { decodeFrame, encodeNotice, encodeRequest } from './wire/frame.ts'
+import { listenAbort } from '../listen-abort.ts'
 
 interface Waiting {
   readonly codec: Codec<unknown>
@@ -56,7 +57,7 @@ export class Caller {
       const id = this.#newId()
       const timer = setTimeout(() => { this.#late(id, method, deadlineMs) }, deadlineMs)
       const onAbort = signal === undefined ? undefined : () => { this.#fail(id, new AbortError(`the caller gave up ${method}`)) }
-      if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true })
+      if (onAbort !== undefined) listenAbort(signal, onAbort)
       this.#silentSinceMs ??= performance.now()
       this.#waiting.set(id, { codec, resolve, reject, timer, signal, onAbort })
       this.#stream.write(encodeRequest(id, method, message))

@@ -42,8 +42,10 @@ export async function weigh ({ store, collections }: BoundaryComponents, init: B
 export async function boundaryFor (components: BoundaryComponents, init: BoundaryInit, interval: Interval, share: number): Promise<Key | undefined> {
   if (!(share >= 0 && share <= 1)) throw new RangeError(`share ${share} is not in [0, 1]`)
   if (isEmpty(interval)) return undefined
-  const byRows = await cutRows(components.store, init, interval, share)
-  return byRows ?? cutCurves(runsOf(components.collections(), interval), interval, share) ?? middleOf(interval)
+  const byRows = await cutRows(components.store, init, interval, share, init.cutBytesMin)
+  const byCurves = byRows ?? cutCurves(runsOf(components.collections(), interval), interval, share)
+  // Where no curve is, a few rows are better than nothing: nodes must be able to join a ring of little data.
+  return byCurves ?? await cutRows(components.store, init, interval, share, 1) ?? middleOf(interval)
 }
 
 async function sizeOf (store: Store, init: BoundaryInit, interval: Interval): Promise<number> {
@@ -76,11 +78,11 @@ async function readSizes (store: Store, init: BoundaryInit, interval: Interval):
   return sized
 }
 
-async function cutRows (store: Store, init: BoundaryInit, interval: Interval, share: number): Promise<Key | undefined> {
+async function cutRows (store: Store, init: BoundaryInit, interval: Interval, share: number, bytesMin: number): Promise<Key | undefined> {
   const { part, above, within, total } = await narrow(store, init, interval, share)
   const sized = await readSizes(store, init, part)
   const read = sized.reduce((sum, { bytes }) => sum + bytes, 0)
-  if (read + above < init.cutBytesMin) return undefined
+  if (read + above < bytesMin) return undefined
   // Where the part was narrowed by the store's own sizes, its rows count in these.
   const scale = part === interval ? 1 : within / Math.max(read, 1)
   const wanted = share * (part === interval ? read : total)

@@ -7,6 +7,7 @@ import type { VirtualClock } from './clock.ts'
 import type { EventId, Task } from './event-queue.ts'
 import type { Link } from './link.ts'
 import type { SimHost } from './sim-host.ts'
+import { listenAbort } from '../../node/listen-abort.ts'
 
 export class PendingCall implements Task {
   sent = false
@@ -38,7 +39,7 @@ export class PendingCall implements Task {
     link.addCall(this)
     if (options.signal !== undefined) {
       this.#onAbort = () => { this.reject(new AbortError(`the caller gave up ${method}`)) }
-      options.signal.addEventListener('abort', this.#onAbort, { once: true })
+      listenAbort(options.signal, this.#onAbort)
     }
   }
 

@@ -8,6 +8,7 @@ import type { Link } from './link.ts'
 import { packetKinds, Packet } from './packet.ts'
 import type { Failure, PacketKind } from './packet.ts'
 import type { SimHost } from './sim-host.ts'
+import { listenAbort } from '../../node/listen-abort.ts'
 
 /** Rows that the writer may be ahead (guess; the real host allows about 1 to 2 MiB). */
 export const windowRows = 32
@@ -109,7 +110,7 @@ export class PullReader implements PullEnd {
         resolve()
       }
       const timer = host.after(ms, done)
-      signal?.addEventListener('abort', done, { once: true })
+      listenAbort(signal, done)
       this.#wake = () => { if (this.#isReady()) done() }
     })
   }

@@ -7,6 +7,7 @@ import type { TimerId } from '../../overlay/host.ts'
 import type { VirtualClock } from './clock.ts'
 import type { Task } from './event-queue.ts'
 import type { SimHost } from './sim-host.ts'
+import { listenAbort } from '../../node/listen-abort.ts'
 
 class Timer implements Task {
   id: TimerId = -1
@@ -72,7 +73,7 @@ export class SimTimers {
       const onStop = (): void => { end(new StoppedError('this node stops')) }
       const id = this.after(ms, () => { end() })
       this.#onStop.add(onStop)
-      signal?.addEventListener('abort', onAbort, { once: true })
+      listenAbort(signal, onAbort)
     })
   }
 
@@ -93,7 +94,7 @@ export class SimTimers {
     const onStop = (): void => { end(new StoppedError('this node stops')) }
     const id = this.after(ms, () => { end(new TimeoutError(`not done within ${ms} ms`)) })
     this.#onStop.add(onStop)
-    parent?.addEventListener('abort', onParent, { once: true })
+    listenAbort(parent, onParent)
     return controller.signal
   }
 

@@ -54,6 +54,13 @@ describe('boundaryFor', () => {
     assert.deepEqual(await cut(store, { low: part.low, high: orderedKey('kv', fromString('101')) }, 0.5, { ...storageDefaults, cutBytesMin: 1 }), undefined)
   })
 
+  it('cuts few rows too where there is no curve to cut', async () => {
+    const store = await storeOf(Array.from({ length: 4 }, (_, i) => [orderedKey('kv', fromString(`10${i}`)), ordered]))
+    const part = { low: orderedKey('kv', fromString('1')), high: orderedKey('kv', fromString('2')) }
+    assert.deepEqual(await cut(store, part), orderedKey('kv', fromString('102')))
+    assert.deepEqual(await cut(store, everything), curveKey('places', 2 ** 51), 'the curve is worth more than four rows')
+  })
+
   it('finds about the same cut in a large interval by narrowing it', async () => {
     const store = await storeOf(Array.from({ length: 1000 }, (_, i) => [orderedKey('kv', fromString(`${i}`.padStart(3, '0'))), ordered]))
     const init = { ...storageDefaults, cutScanBytesMax: 5000 }
