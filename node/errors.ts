@@ -28,15 +28,3 @@ export class ListenError extends Error {
   override readonly name = 'ListenError'
   readonly definite = true
 }
-
-/** The ring could not be joined; this node serves nothing yet. */
-export class JoinError extends Error {
-  override readonly name = 'JoinError'
-  readonly definite = true
-}
-
-/** Not everything could be handed over; this node still serves what is left. */
-export class LeaveError extends Error {
-  override readonly name = 'LeaveError'
-  readonly definite = true
-}

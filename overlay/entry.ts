@@ -11,7 +11,7 @@ import { everything } from './interval.ts'
 import { join, JoinError, type JoinInit } from './join.ts'
 import type { Member, MemberId } from './member.ts'
 import type { JoinReply } from './messages.ts'
-import { reclaim, tellAgain, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
+import { reclaim, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
 import type { Ownership } from './ownership/ownership.ts'
 import type { OwnerView } from './routing/routing.ts'
 import { randomHex, type StoreIdentity } from './store-identity.ts'
@@ -48,7 +48,6 @@ export async function resume (components: EntryComponents, init: EntryInit, sign
   for (const run of ownership.ownedRuns()) await reclaim(components.change, run, init)
   ownership.confirmOwn()
   serving()
-  tellSuperseded(components, init)
   relink(components, init, signal).catch(error => { host.log.debug({ error: errorName(error) }, 'not linked again yet') })
 }
 
@@ -121,11 +120,11 @@ function stand ({ neighbors, learn }: EntryComponents, reply: JoinReply | undefi
   for (const node of [reply?.giver, reply?.right]) if (node !== undefined) learn(node.view)
 }
 
-/** What this store gave away before a restart may not have been told: tell the new owners once more. */
-function tellSuperseded ({ host, identity, ownership, change }: EntryComponents, init: EntryInit): void {
+/** What this store gave away before a restart may not have been told: its new owners are owed the word until they hear it. */
+export function oweSuperseded ({ identity, ownership, change }: EntryComponents): void {
   for (const { interval, value: { claim } } of ownership.registers.entries(everything)) {
-    const owner = claim.owner === identity.member ? undefined : change.contactOf(claim.owner)
-    if (owner !== undefined) tellAgain({ host }, owner, [{ interval, claim }], [owner], init).catch(() => {})
+    const member = claim.owner === identity.member ? undefined : change.contactOf(claim.owner)
+    if (member !== undefined) ownership.owed.add({ member, pieces: [{ interval, claim }], members: [member] })
   }
 }
 

@@ -1,9 +1,9 @@
 // What ownership asks of storage: to weigh and cut an interval, to bring a copy of it to other nodes before a claim
 // changes, and to let go of it afterwards. The overlay knows no records; storage/holdings implements this.
 //
-// A fill is a session in the source's memory (ownership.md 6b.5): it begins with a snapshot, notes each key written
-// since, and its tail brings those. A source that has forgotten the session (restart) makes the tail fail, and the
-// change begins anew.
+// A fill is a session in the source's memory (docs/ownership.md, "Fill sessions"): it begins with a snapshot, notes
+// each key written since, and its tail brings those. A source that has forgotten the session (restart) makes the tail
+// fail, and the change begins anew.
 
 import type { Interval, Key } from './interval.ts'
 import type { Member, MemberId } from './member.ts'

@@ -29,19 +29,20 @@ export const overlayDefaults: OverlayInit = {
 
   neighborMs: 2000, // as attemptMs
   levelStepsMax: 64, // two are expected; 64 coin tosses in a row do not fail
-  refreshIntervalMs: 5000, // ownership.md 6a.13: as pings
+  refreshIntervalMs: 5000, // guess
 
   frozenRequestsMax: 10_000, // guess: two seconds of requests at 5,000 a second
   fillMsMax: 600_000, // guess: 10 GiB at 20 MiB/s
   voteMs: 2000, // as attemptMs
   ballotsMax: 8, // guess
   ballotBackoffMs: 50, // guess
-  tellsMax: 12, // with doubling waits about ten minutes
+  owedTellsMax: 16, // guess
+  tellsMax: 12, // with doubling waits about twenty seconds; then it is told at refreshes
 
   helloMs: 2000, // as attemptMs
   meetIntervalMs: 500, // guess
   settledMs: 2500, // guess: five rounds in which the same nodes met
-  foundAfterMs: 60_000, // ownership.md 6a.14
+  foundAfterMs: 60_000, // guess; docs/ownership.md, "Founding"
   metMax: 64, // guess
 
   surveyNodesMax: 16, // guess: sees small rings whole
@@ -51,5 +52,5 @@ export const overlayDefaults: OverlayInit = {
   giversMax: 8, // guess: half of those looked at
 
   leaveBackoffMs: 100, // guess
-  piecesMax: 8 // ownership.md B5
+  piecesMax: 8 // guess; docs/ownership.md, "Pieces"
 }

@@ -1,6 +1,7 @@
 // Join: take a part of the interval of a node that holds much. The joiner looks around by a random walk over the skip
 // graph, asks the heaviest node it met, and that node runs `change` for the upper half of its weight with the joiner
-// as owner. Records first, claim last: until the claim is decided the joiner is nobody's neighbor (ownership.md O9).
+// as owner. Records first, claim last: until the claim is decided the joiner is nobody's neighbor
+// (docs/ownership.md, "Records first, claim last").
 
 import { errorName } from './errors.ts'
 import type { Host } from './host.ts'
@@ -51,6 +52,8 @@ export async function join (components: JoinComponents, through: readonly Member
   let givers: GraphNode[] = []
   for (let attempt = 0; attempt < init.joinAttemptsMax; attempt++) {
     if (attempt > 0) await host.sleep(init.joinBackoffMs * Math.min(attempt, 10) * (0.5 + host.random()), signal)
+    // a claim may arrive though the reply was lost
+    if (ownership.ownedRuns().length > 0) return undefined
     if (givers.length === 0) givers = await heaviest(components, through, indivisible, init, signal)
     // after refusals look further down the list, so that joiners who came together spread out
     const [giver] = givers.splice(Math.floor(host.random() * Math.min(givers.length, 1 + attempt)), 1)
@@ -58,7 +61,6 @@ export async function join (components: JoinComponents, through: readonly Member
     if (typeof answer !== 'string') return answer
     reasons.set(answer, (reasons.get(answer) ?? 0) + 1)
     if (giver !== undefined && answer === 'cannot be cut') indivisible.add(giver.view.owner.id)
-    if (ownership.ownedRuns().length > 0) return undefined
   }
   throw new JoinError(`no node of the ring gave a part of its interval (${[...reasons].map(([reason, times]) => `${reason} ${times}x`).join(', ')}); is the ring running and reachable?`)
 }

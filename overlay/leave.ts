@@ -4,8 +4,10 @@
 
 import { errorName } from './errors.ts'
 import type { Interval } from './interval.ts'
+import type { Member } from './member.ts'
+import type { News } from './ownership/ownership.ts'
 import { consentMethod, type GraphNode } from './messages.ts'
-import { change, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
+import { change, tellOwed, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
 
 export interface LeaveInit {
   readonly leaveBackoffMs: number
@@ -15,6 +17,7 @@ export interface LeaveInit {
 }
 
 export interface LeaveComponents extends ChangeComponents {
+  remember (member: Member): Promise<void>
   /** Neighbors at level 0, found anew by claims: right owns the key behind our run, left the keys before it. */
   beside (run: Interval): Promise<GraphNode[]>
 }
@@ -25,8 +28,15 @@ export class LeaveError extends Error {
   readonly definite = true
 }
 
-/** Resolves when this node owns nothing. @throws LeaveError, AbortError */
+/** Resolves when this node owns nothing and the new owners know what they own. @throws LeaveError, AbortError */
 export async function leave (components: LeaveComponents, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<void> {
+  // what is owed from before is not this leave's: such a member may be gone for good
+  const before = new Set(components.ownership.owed)
+  await giveAll(components, init, signal)
+  await allHeard(components, before, init, signal)
+}
+
+async function giveAll (components: LeaveComponents, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<void> {
   const { host, ownership } = components
   let last = 'no neighbor answered'
   for (let attempt = 0; ; attempt++) {
@@ -42,17 +52,30 @@ export async function leave (components: LeaveComponents, init: LeaveInit & Chan
   }
 }
 
-/** @returns why it did not work, or undefined */
-async function give (components: LeaveComponents, run: Interval, neighbor: GraphNode, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<string | undefined> {
+/** Give a run to the node beside it. @returns why it did not work, or undefined */
+export async function give (components: LeaveComponents, run: Interval, neighbor: GraphNode, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<string | undefined> {
   const { host, identity } = components
   const { owner } = neighbor.view
   try {
     const { refused } = await host.call(owner.contact, consentMethod, { interval: run, giver: { id: identity.member, contact: host.self } }, { deadlineMs: init.neighborMs, signal })
     if (refused !== undefined) return `neighbor: ${refused}`
+    await components.remember(owner)
     const outcome = await change(components, { interval: run, owner, members: [owner] }, init, signal)
     return outcome.state === 'decided' ? undefined : outcome.detail
   } catch (error) {
     return errorName(error)
+  }
+}
+
+/** The claims are decided, but a lost message may have left a new owner without the word, which nobody else could give it. */
+async function allHeard (components: LeaveComponents, before: ReadonlySet<News>, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<void> {
+  const { host, ownership } = components
+  for (let attempt = 0; ; attempt++) {
+    await tellOwed(components, init)
+    const silent = [...ownership.owed].filter(news => !before.has(news)).map(({ member }) => member)
+    if (silent.length === 0) return
+    if (signal.aborted) throw new LeaveError(`all was handed over, but ${silent.map(({ contact }) => contact.id).join(', ')} did not answer and may not know it; leave again when it does`)
+    await host.sleep(init.leaveBackoffMs * Math.min(attempt + 1, 10) * (0.5 + host.random()))
   }
 }
 

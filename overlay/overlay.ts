@@ -8,7 +8,8 @@
 import { fromString } from 'uint8arrays/from-string'
 import { Book } from './contact/book.ts'
 import { handleHello } from './contact/greet.ts'
-import { enter, resume, type EntryComponents, type EntryOptions } from './entry.ts'
+import { keepMember, restoreMembers } from './contact/kept-members.ts'
+import { enter, oweSuperseded, resume, type EntryComponents, type EntryOptions } from './entry.ts'
 import { AbortError, StoppedError } from './errors.ts'
 import { adjoin, beside } from './graph/adjoin.ts'
 import { Graph } from './graph/graph.ts'
@@ -19,6 +20,7 @@ import type { Host } from './host.ts'
 import type { Member, MemberId } from './member.ts'
 import { surveyMethod, type GraphNode } from './messages.ts'
 import type { OverlayInit } from './init.ts'
+import { tellOwed } from './ownership/change.ts'
 import { Changes } from './ownership/changes.ts'
 import { Ownership, type ClaimChange } from './ownership/ownership.ts'
 import { prefixed } from './prefixed-store.ts'
@@ -92,6 +94,8 @@ export class Overlay {
     this.#ownership = new Ownership({ host: this.#host, store: prefixed(this.#store, fromString('o')), self: this.#identity.member, contactOf: id => this.#book.get(id) }, this.#init)
     this.#ownership.onClaim = change => { this.#onClaim(change) }
     await this.#ownership.open()
+    const named = new Set(this.#ownership.registers.entries().map(({ value }) => value.claim.owner))
+    for (const member of await restoreMembers(this.#meta, id => named.has(id))) this.#book.learn(member)
   }
 
   /** Answer others; after `open`. Resolves when claims kept on disk are served again, or joining has begun. */
@@ -99,6 +103,8 @@ export class Overlay {
     this.#holdings = holdings
     this.#changes = this.#makeChanges()
     this.#handle()
+    oweSuperseded(this.#entryComponents())
+    tellOwed(this.#changes.components, this.#init).catch(() => {})
     const { signal } = this.#stopping
     if (this.#ownership.ownedRuns().length > 0) {
       await resume(this.#entryComponents(), this.#init, signal)
@@ -177,7 +183,9 @@ export class Overlay {
   }
 
   async #refresh (): Promise<void> {
+    await tellOwed(this.#changes.components, this.#init)
     if (this.#state !== 'serving') return
+    await this.#changes.unite()
     await this.#changes.merge()
     await this.#adjoin()
     await this.#graph.refresh()
@@ -232,6 +240,10 @@ export class Overlay {
       holdings: this.#holdings,
       contactOf: id => this.#book.get(id),
       knows: member => { this.#book.learn(member) },
+      remember: async member => {
+        this.#book.learn(member)
+        await keepMember(this.#meta, member)
+      },
       standing: () => this.#state === 'serving' || this.#state === 'leaving' ? this.#state : 'not serving',
       self: () => this.self(),
       right: () => this.neighbors.at(0).right,

@@ -1,6 +1,6 @@
 // Who this store is: the member id that claims name, and what must never go back while the store lives: its boot
-// count, its ballot counter and its placement. An empty store is a new member (ownership.md O11), whatever key its
-// node has.
+// count, its ballot counter and its placement. An empty store is a new member, whatever key its node has
+// (docs/ownership.md, "An empty disk is a new member").
 
 import { fromString } from 'uint8arrays/from-string'
 import type { Host } from './host.ts'

@@ -42,7 +42,7 @@ export interface StorageInit {
   /** The least time that a walk gives to one owner, in ms, while it has as much left. */
   readonly askMsMin: number
 
-  /** Updates of one id that wait for their turn; one more is told `busy`. live-queries.md (a) 3. */
+  /** Updates of one id that wait for their turn; one more is told `busy`. See docs/places.md, "One orderer an object". */
   readonly updatesWaitingMax: number
   /** ms in which an update's place entries must answer, before the client is told that it is unfinished. */
   readonly updateMsMax: number

@@ -1,7 +1,7 @@
 // Intents: what a change of a primary record has still to do elsewhere. The owner of the primary writes the intent with
 // the change, then drives its effects, which are versioned and idempotent, and closes it when all have answered; whoever
 // receives the primary, by hand-over or after a restart, drives what is open again. So derived rows follow their primary
-// whatever dies in between (live-queries.md section 0.3, (a) 4 to 10; ownership.md R6). Written once; today for an object's
+// whatever dies in between (docs/places.md, "Intents"). Written once; today for an object's
 // place, later for index terms, shards and notifications.
 // It knows neither the rows nor the effects: a Primary says what is open under a key.
 

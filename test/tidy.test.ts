@@ -3,7 +3,7 @@
 // Each rule is a function from a file to what is wrong with it, line by line, and is itself tried on a small bad file first.
 // Code is told from comments by TypeScript's own parser. Style within a line is the linter's business, not this test's.
 import assert from 'node:assert/strict'
-import { readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -112,7 +112,43 @@ const origins: Rule = ({ path, text, comments }) => isData(path) || path === 'te
       ...matchesOf(text, /\b(?:claude|anthropic|openai|chatgpt|copilot|LLMs?|language models?)\b/gi, word => `speaks of "${word}"`)
     ]
 
-const rules: Record<string, Rule> = { arrows, fence, place, size, names, opening, skipped, registry, machinePaths, origins }
+/** A page, perhaps with titles of it in quotes: `docs/a.md, "One" and "Two"`. A page of the web is not meant. */
+const citation = /(?<![\w./:-])(?<page>[\w./-]+\.md)\b(?!["'])(?<titles>(?:(?:,| and|, and) "[^"\n]+")*)/g
+const link = /\]\((?<target>[^()\s]*)\)/g
+
+/** Comments and pages name only pages that are there, with the titles that they have; links within the project lead somewhere. */
+const citations: Rule = ({ path, comments }) => {
+  const isPage = path.endsWith('.md')
+  if ((!isPage && !isScript(path)) || path === 'test/tidy.test.ts') return []
+  // Comments as one text, so that a title may go over the end of a line; as long as before, so that positions stay.
+  const text = isPage ? comments : comments.replace(/\n[ /*]*(?=\S)/g, gap => ' ' + '\u0000'.repeat(gap.length - 1))
+  const told: Violation[] = []
+  for (const { groups, index } of text.matchAll(citation)) {
+    const page = [groups?.['page'] ?? '', posix.join(posix.dirname(path), groups?.['page'] ?? '')].find(at => existsSync(`${root}/${at}`))
+    const titles = [...(groups?.['titles'] ?? '').matchAll(/"(?<title>[^"]+)"/g)].map(match => (match.groups?.['title'] ?? '').replaceAll('\u0000', ''))
+    if (page === undefined) told.push({ line: lineAt(comments, index), what: `cites ${groups?.['page']}, which is not there` })
+    else for (const title of titles) if (!titlesOf(page).includes(title)) told.push({ line: lineAt(comments, index), what: `cites "${title}", which is no title of ${page}` })
+  }
+  for (const { groups, index } of isPage ? text.matchAll(link) : []) {
+    const [target = '', anchor] = (groups?.['target'] ?? '').split('#')
+    if (/^[a-z]+:/.test(target)) continue
+    const at = target === '' ? path : posix.join(posix.dirname(path), target)
+    if (!existsSync(`${root}/${at}`)) told.push({ line: lineAt(comments, index), what: `links to ${at}, which is not there` })
+    else if (anchor !== undefined && !titlesOf(at).map(anchorOf).includes(anchor)) told.push({ line: lineAt(comments, index), what: `links to #${anchor}, which is no title of ${at}` })
+  }
+  return told
+}
+
+function titlesOf (page: string): string[] {
+  return [...readFileSync(`${root}/${page}`, 'utf8').matchAll(/^#+ +(?<title>.+)$/gm)].map(match => (match.groups?.['title'] ?? '').trim())
+}
+
+/** As GitHub makes it of a title. */
+function anchorOf (title: string): string {
+  return title.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-')
+}
+
+const rules: Record<string, Rule> = { arrows, fence, place, size, names, opening, skipped, registry, machinePaths, origins, citations }
 
 /** Reads a file's code, comments and imports. Only whitespace and comments lie between the leaves of a syntax tree. */
 function taken (path: string, text: string): SourceFile {
@@ -179,7 +215,11 @@ const tried: Array<[rule: string, path: string, text: string, lines: number[]]> 
   ['registry', 'package-lock.json', '{\n"resolved": "https://registry.npmjs.org/a.tgz",\n"url": "https://a.org"\n}', [2]],
   ['machinePaths', 'docs/a.md', `see\n${'/home'}/ann/x and ~/x\nGET /v1${'/work'}/x and https://a.b${'/home'}/x\n${'/tmp'}/y`, [2, 4]],
   ['origins', 'node/a.ts', '// written by a session\nconst agent = new http.Agent()\n// the user agent, promptly\n// A fill is a session.', [1]],
-  ['origins', 'README.md', 'x\nby agents\nClaude', [2, 3]]
+  ['origins', 'README.md', 'x\nby agents\nClaude', [2, 3]],
+  ['citations', 'node/a.ts', '// See gone.md, and docs/architecture.md.\nconst page = "gone.md" // docs/gone.md', [1, 2]],
+  ['citations', 'node/a.ts', '// x (docs/architecture.md, "The one idea"), https://a.org/gone.md\n// docs/ownership.md, "Terms" and "No such title"', [2]],
+  ['citations', 'node/a.ts', '/**\n * As docs/ownership.md, "One\n * truth" and "One\n * lie" say.\n */', [2]],
+  ['citations', 'docs/a.md', '[a](places.md#the-curve) [b](#x)\n[c](../README.md)\n[d](gone.ts) [e](https://a.org)\n[f](places.md#gone)', [1, 3, 4]]
 ]
 
 describe('the rules of tidiness', () => {

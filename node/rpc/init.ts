@@ -1,5 +1,6 @@
 // Bounds of calls between nodes. The simulator keeps to those that protocol code can notice, so that what works there
-// works on a network. Figures said to be measured come from docs/architecture.md; the rest are guesses that say so.
+// works on a network. For figures said to be measured see the end of docs/architecture.md, "Decisions"; the rest are
+// guesses that say so.
 
 /** Largest frame, so largest request, reply, notice or row with its envelope. Larger ones end the connection. */
 export const frameBytesMax = 2 ** 20

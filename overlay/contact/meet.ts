@@ -1,6 +1,6 @@
 // Founding: does this node join a ring or found one? Nodes that wait exchange contacts. A node with a list of others to
 // join never founds while one of them may lead into a ring: only when every listed one has answered without a ring and
-// this node's id is the lowest of all that met, or, where some are refused, after a long wait (ownership.md 6a.14).
+// this node's id is the lowest of all that met, or, where some are refused, after a long wait (docs/ownership.md, "Founding").
 // Rings founded apart all the same are merged by position later.
 
 import { errorName } from '../errors.ts'

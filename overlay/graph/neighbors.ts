@@ -1,12 +1,13 @@
 // The links of a node: at each level a left and a right neighbor among the nodes that share so many bits of their
 // membership vectors. Level 0 follows from claims (the right neighbor owns my high); links of the upper levels are
 // hints, checked on use. A link names a member and its placement, so a node that has moved is not taken for one that
-// stayed (ownership.md L2). Order is by position = (low, member id), and the order of two live nodes never changes.
+// stayed (docs/ownership.md, "A link names a placement"). Order is by position = (low, member id), and the order of two
+// live nodes never changes.
 
 import { compareKeys } from '../interval.ts'
 import type { MemberId } from '../member.ts'
 import type { GraphNode } from '../messages.ts'
-import { isNewer } from '../routing/atlas.ts'
+import { isNewer, sameView } from '../routing/atlas.ts'
 import type { OwnerView } from '../routing/routing.ts'
 import { levelsMax, sharedLevels } from './membership-vector.ts'
 
@@ -26,6 +27,8 @@ export function comparePositions (a: OwnerView, b: OwnerView): number {
 
 export class Neighbors {
   #levels: Level[] = [{ left: undefined, right: undefined }]
+  /** What `all` gives, until a link changes: every request asks for it. */
+  #all: readonly GraphNode[] | undefined
 
   /** Levels with at least one link, level 0 counted. */
   get height (): number {
@@ -41,20 +44,22 @@ export class Neighbors {
   }
 
   /** Each linked node once, level by level from the lowest. */
-  all (): GraphNode[] {
+  all (): readonly GraphNode[] {
+    if (this.#all !== undefined) return this.#all
     const nodes = new Map<MemberId, GraphNode>()
     for (const { left, right } of this.#levels) {
       if (left !== undefined && !nodes.has(left.view.owner.id)) nodes.set(left.view.owner.id, left)
       if (right !== undefined && !nodes.has(right.view.owner.id)) nodes.set(right.view.owner.id, right)
     }
-    return [...nodes.values()]
+    this.#all = [...nodes.values()]
+    return this.#all
   }
 
   set (level: number, side: Side, node: GraphNode | undefined): void {
     while (this.#levels.length <= level && node !== undefined) this.#levels.push({ left: undefined, right: undefined })
     const links = this.#levels[level]
     if (links !== undefined) links[side] = node
-    this.#trim()
+    this.#changed()
   }
 
   /**
@@ -79,7 +84,10 @@ export class Neighbors {
     for (const links of this.#levels) {
       for (const side of ['left', 'right'] as const) {
         const link = links[side]
-        if (link?.view.owner.id === view.owner.id && !isNewer(link.view, view)) links[side] = { ...link, view }
+        if (link?.view.owner.id === view.owner.id && !isNewer(link.view, view) && !sameView(link.view, view)) {
+          links[side] = { ...link, view }
+          this.#all = undefined
+        }
       }
     }
   }
@@ -97,6 +105,7 @@ export class Neighbors {
   /** Forget all links: this node takes a new place. */
   clear (): void {
     this.#levels = [{ left: undefined, right: undefined }]
+    this.#changed()
   }
 
   #drop (member: MemberId, fromLevel: number): void {
@@ -104,10 +113,11 @@ export class Neighbors {
       if (links.left?.view.owner.id === member) links.left = undefined
       if (links.right?.view.owner.id === member) links.right = undefined
     }
-    this.#trim()
+    this.#changed()
   }
 
-  #trim (): void {
+  #changed (): void {
+    this.#all = undefined
     while (this.#levels.length > 1 && this.#levels.at(-1)!.left === undefined && this.#levels.at(-1)!.right === undefined) this.#levels.pop()
   }
 }

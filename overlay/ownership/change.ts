@@ -8,7 +8,7 @@
 //   tell      old and new members hear it; the gate opens and the waiting requests follow the hint
 //
 // The claimer drives. Before the promise it may give up at any time; from its promise on it never resumes but claims
-// anew (`reclaim`), and so learns whether the successor was decided (ownership.md (b) 6).
+// anew (`reclaim`), and so learns whether the successor was decided: docs/ownership.md, "In doubt, claim anew".
 
 import { errorName } from '../errors.ts'
 import type { FillRequest, Holdings } from '../holdings.ts'
@@ -19,7 +19,7 @@ import { randomHex, type StoreIdentity } from '../store-identity.ts'
 import { nextBallot, type Ballot } from './ballot.ts'
 import type { Piece } from './claim.ts'
 import { acceptMethod, decidedMethod, prepareMethod } from './messages.ts'
-import type { Ownership } from './ownership.ts'
+import type { News, Ownership } from './ownership.ts'
 import {
   acceptRequest, beginProposal, countAccept, countPromise, countTail, outcome, promiseRequest, settle, votersOf,
   type Proposal, type Wish
@@ -41,10 +41,12 @@ export interface ChangeInit {
   readonly voteMs: number
   /** Ballots tried before a change gives up; each waits longer. */
   readonly ballotsMax: number
-  /** First wait in ms between ballots; doubles up to 64 times (ownership.md 6a.11). */
+  /** First wait in ms between ballots; doubles up to 64 times: docs/ownership.md, "Waits between ballots double". */
   readonly ballotBackoffMs: number
   /** Attempts to tell a member what was decided; it hears it from others too. */
   readonly tellsMax: number
+  /** Members told at once of what they are owed. */
+  readonly owedTellsMax: number
 }
 
 export interface ChangeRequest {
@@ -204,22 +206,34 @@ async function vote<Reply> (components: ChangeComponents, proposal: Proposal, in
 
 /** New and old members hear what is decided. Resolves when each has, or did not answer once; the rest goes on in the background. */
 async function tell (components: ChangeComponents, pieces: readonly Piece[], bases: readonly Piece[], request: ChangeRequest, init: ChangeInit): Promise<void> {
-  const { identity } = components
+  const { identity, ownership } = components
   const members = [...new Set([...pieces, ...bases].flatMap(({ claim }) => claim.members))]
     .filter(id => id !== identity.member)
     .flatMap(id => request.members.find(member => member.id === id) ?? components.contactOf(id) ?? [])
   await Promise.all(members.map(async member => {
-    const told = await tellOnce(components, member, pieces, members, init)
-    if (!told) void tellAgain(components, member, pieces, members, init).catch(() => {})
+    const news: News = { member, pieces, members }
+    ownership.owed.add(news)
+    if (await tellOnce(components, member, pieces, members, init)) ownership.owed.delete(news)
+    else tellAgain(components, member, pieces, members, init).then(told => { if (told) ownership.owed.delete(news) }, () => {})
   }))
 }
 
-/** Try until the member has heard it; it may also hear it from the next who asks. Bounded. */
-export async function tellAgain (components: Pick<ChangeComponents, 'host'>, member: Member, pieces: readonly Piece[], members: readonly Member[], init: ChangeInit): Promise<void> {
+/** Try until the member has heard it; it may also hear it from the next who asks. Bounded. @returns whether it has */
+export async function tellAgain (components: Pick<ChangeComponents, 'host'>, member: Member, pieces: readonly Piece[], members: readonly Member[], init: ChangeInit): Promise<boolean> {
   for (let attempt = 0; attempt < init.tellsMax; attempt++) {
     await components.host.sleep(backoffMs(init, attempt, components.host))
-    if (await tellOnce(components, member, pieces, members, init)) return
+    if (await tellOnce(components, member, pieces, members, init)) return true
   }
+  return false
+}
+
+/** Try once each that has not heard its news yet, a bounded number of them; the others come next time. */
+export async function tellOwed (components: ChangeComponents, init: ChangeInit): Promise<void> {
+  const { owed } = components.ownership
+  await Promise.all([...owed].slice(0, init.owedTellsMax).map(async news => {
+    owed.delete(news)
+    if (!await tellOnce(components, news.member, news.pieces, news.members, init)) owed.add(news)
+  }))
 }
 
 async function tellOnce ({ host }: Pick<ChangeComponents, 'host'>, member: Member, pieces: readonly Piece[], members: readonly Member[], init: ChangeInit): Promise<boolean> {

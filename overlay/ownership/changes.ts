@@ -5,7 +5,7 @@ import type { Holdings } from '../holdings.ts'
 import type { Host } from '../host.ts'
 import type { Interval } from '../interval.ts'
 import { giveToJoiner } from '../join.ts'
-import { leave, type LeaveInit } from '../leave.ts'
+import { give, leave, type LeaveInit } from '../leave.ts'
 import type { Member, MemberId } from '../member.ts'
 import { consentMethod, joinMethod, type ConsentReply, type ConsentRequest, type GraphNode, type JoinReply, type JoinRequest, type Refusal } from '../messages.ts'
 import type { StoreIdentity } from '../store-identity.ts'
@@ -21,6 +21,8 @@ export interface ChangesComponents {
   readonly holdings: Holdings
   contactOf (member: MemberId): Member | undefined
   knows (member: Member): void
+  /** As `knows`, and on disk: it is about to be named in a claim. Resolves when flushed. */
+  remember (member: Member): Promise<void>
   /** May this node give or take now, apart from a change that runs? */
   standing (): 'serving' | 'leaving' | 'not serving'
   self (): GraphNode | undefined
@@ -69,6 +71,18 @@ export class Changes {
     await this.#alone(async () => { await leave(this.#components, this.#init, signal) })
   }
 
+  /** A node owns one contiguous run; where a late claim has given it another, the lighter one goes to the node beside it. */
+  async unite (): Promise<void> {
+    const { ownership, holdings, beside } = this.#components
+    if (this.#refusal() !== undefined || ownership.ownedRuns().length < 2) return
+    await this.#alone(async () => {
+      const weighed = await Promise.all(ownership.ownedRuns().map(async run => ({ run, weight: await holdings.weigh(run) })))
+      const [lightest] = weighed.sort((a, b) => a.weight - b.weight)
+      const [neighbor] = lightest === undefined ? [] : await beside(lightest.run)
+      if (lightest !== undefined && neighbor !== undefined) await give(this.#components, lightest.run, neighbor, this.#init, this.#stopping)
+    })
+  }
+
   /** Adjacent pieces of this owner become one by a change of both, when nothing else is changing. */
   async merge (): Promise<void> {
     const { host, identity, ownership } = this.#components
@@ -82,8 +96,8 @@ export class Changes {
   async #onJoin (request: JoinRequest): Promise<JoinReply> {
     const refused = this.#refusal()
     if (refused !== undefined) return { refused }
-    this.#components.knows(request.joiner)
     return await this.#alone(async () => {
+      await this.#components.remember(request.joiner)
       const { joined, ...reply } = await giveToJoiner(this.#components, request, this.#init, this.#stopping)
       if (joined !== undefined) this.#components.joined(joined)
       return reply

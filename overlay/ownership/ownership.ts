@@ -45,6 +45,14 @@ export interface ClaimChange {
   readonly lost: readonly Piece[]
 }
 
+/** Decided claims that a member has yet to hear. */
+export interface News {
+  readonly member: Member
+  readonly pieces: readonly Piece[]
+  /** How to call those whom the pieces name. */
+  readonly members: readonly Member[]
+}
+
 /** Adjacent keys that are served, by one or more claims of this owner. */
 interface Run {
   readonly owned: Owned
@@ -65,6 +73,9 @@ export class Ownership {
   #flushed: Promise<void> = Promise.resolve()
   /** Floor of versions after boot, until a new claim sets its own. */
   readonly #bootFloors = new IntervalMap<number>((a, b) => a === b)
+
+  /** What was decided here and not heard yet by those who should: with this node gone, nobody could tell them. */
+  readonly owed = new Set<News>()
 
   /** Grows whenever what this node knows or serves may have changed. */
   revision = 0

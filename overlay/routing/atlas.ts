@@ -1,11 +1,9 @@
 // The atlas: what a node has learned of who owns which keys, from each reply that it got. A warm atlas makes most
-// lookups one hop. It is only a guess: the answering node's own claim counts (ownership.md L4), so a stale entry costs
-// a redirect and nothing else. Bounded; entries that were not used for longest go first.
+// lookups one hop. It is only a guess: the answering node's own claim counts, so a stale entry costs a redirect and nothing
+// else (docs/ownership.md, "Only the owner's own word counts"). Bounded; entries that were not used for longest go first.
 
 import { IntervalMap } from '../interval-map.ts'
-
 import { compareHighs, compareKeys, everything, type Interval, type Key } from '../interval.ts'
-import type { MemberId } from '../member.ts'
 import type { OwnerView, Target } from './routing.ts'
 
 interface Entry {
@@ -38,9 +36,9 @@ export class Atlas {
   /** Take in what somebody said. Of two claims of one chain the higher epoch stays, otherwise the later word. */
   learn (view: OwnerView): void {
     this.#tick++
-    const present = this.#map.entries(view.interval)
-    if (present.length === 1 && sameView(present[0]!.value.view, view)) {
-      present[0]!.value.used = this.#tick
+    const present = this.#map.segmentAt(view.interval.low)
+    if (present !== undefined && sameView(present.value.view, view) && compareHighs(present.interval.high, view.interval.high) === 0) {
+      present.value.used = this.#tick
       return
     }
     const entry: Entry = { view, used: this.#tick }
@@ -65,19 +63,9 @@ export class Atlas {
     return [...before, ...after].map(segment => segment.value.view)
   }
 
-  /** All entries that meet interval, in key order. */
-  within (interval: Interval): OwnerView[] {
-    return this.#map.entries(interval).map(segment => clipped(segment.value.view, segment.interval))
-  }
-
   /** The entry at the target did not hold: drop it, if it still names that member. */
   forget (view: OwnerView): void {
     this.#map.update(view.interval, old => old?.view.owner.id === view.owner.id ? undefined : old)
-  }
-
-  /** The contact of a member met as an owner, for messages that name ids only. O(n). */
-  contactOf (member: MemberId): OwnerView | undefined {
-    return this.#map.entries(everything).find(segment => segment.value.view.owner.id === member)?.value.view
   }
 
   clear (): void {
@@ -103,10 +91,11 @@ export function isNewer (a: OwnerView, b: OwnerView): boolean {
   return a.chain === b.chain && a.epoch > b.epoch
 }
 
-function sameView (a: OwnerView, b: OwnerView): boolean {
-  return a.owner.id === b.owner.id && a.chain === b.chain && a.epoch === b.epoch &&
+/** Do two views say the same, addresses included? */
+export function sameView (a: OwnerView, b: OwnerView): boolean {
+  return a === b || (a.owner.id === b.owner.id && a.chain === b.chain && a.epoch === b.epoch &&
     compareKeys(a.interval.low, b.interval.low) === 0 && compareHighs(a.interval.high, b.interval.high) === 0 &&
-    a.owner.contact.addresses.join() === b.owner.contact.addresses.join()
+    a.owner.contact.addresses.join() === b.owner.contact.addresses.join())
 }
 
 function clipped (view: OwnerView, interval: Interval): OwnerView {

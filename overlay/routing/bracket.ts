@@ -41,7 +41,7 @@ export class Bracket {
     if (known === undefined) {
       if (this.#candidates.size >= candidatesMax) this.#forgetFarthest()
       this.#candidates.set(view.owner.id, { view, state: 'new' })
-    } else if (known.state !== 'failed' && isNewer(view, known.view)) {
+    } else if (known.state !== 'failed' && (isNewer(view, known.view) || (known.state === 'new' && this.#fitsBetter(view, known.view)))) {
       known.view = view
       known.state = 'new'
     }
@@ -101,6 +101,11 @@ export class Bracket {
     const low = left === undefined || left.high === undefined ? new Uint8Array(0) : left.high
     const above = this.target.below ? isBelow(low, this.target.key) : compareKeys(low, this.target.key) <= 0
     return { low: above ? low : left?.low ?? low, high: right?.low }
+  }
+
+  /** Of two words of one epoch about a node that has not been asked, one may tell of a single piece: the one that covers the target is worth asking. */
+  #fitsBetter (view: OwnerView, known: OwnerView): boolean {
+    return !isNewer(known, view) && covers(view.interval, this.target) && !covers(known.interval, this.target)
   }
 
   #newestCovering (state: State): OwnerView | undefined {

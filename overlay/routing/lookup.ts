@@ -8,7 +8,7 @@ import type { Host } from '../host.ts'
 import { lookupMethod } from '../messages.ts'
 import { keyText } from '../key-text.ts'
 import type { MemberId } from '../member.ts'
-import type { Atlas } from './atlas.ts'
+import { isNewer, type Atlas } from './atlas.ts'
 import { Bracket, covers } from './bracket.ts'
 import type { OwnerView, Target, Trace } from './routing.ts'
 
@@ -92,7 +92,9 @@ async function ask (components: LookupComponents, bracket: Bracket, next: OwnerV
     for (const view of reply.near) hear(components, bracket, view)
     if (reply.self !== undefined) components.learn(reply.self)
     bracket.answered(next.owner.id, reply.self)
-    if (reply.changing || (reply.owner === undefined && covers(next.interval, target) && reply.self === undefined)) bracket.changing = true
+    // whoever is told by a claim that is news to itself has yet to hear that it is the owner
+    const isUntold = reply.owner === undefined && covers(next.interval, target) && (reply.self === undefined || isNewer(next, reply.self))
+    if (reply.changing || isUntold) bracket.changing = true
     if (reply.owner !== undefined) {
       components.learn(reply.owner)
       return reply.owner

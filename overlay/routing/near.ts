@@ -11,26 +11,34 @@ export interface NearInit {
   readonly nearEachSide: number
 }
 
-export function ownersNear (atlas: Atlas, neighbors: Neighbors, target: Target, init: NearInit): OwnerView[] {
+export function ownersNear (atlas: Atlas, neighbors: Neighbors, target: Target, { nearEachSide }: NearInit): OwnerView[] {
   const lower: OwnerView[] = []
   const upper: OwnerView[] = []
-  for (const view of [...atlas.around(target.key, init.nearEachSide), ...neighbors.all().map(node => node.view)]) {
+  const place = (view: OwnerView): void => {
     const order = compareKeys(view.interval.low, target.key)
-    ;(order < 0 || (order === 0 && !target.below) ? lower : upper).push(view)
+    if (order < 0 || (order === 0 && !target.below)) insert(lower, view, nearEachSide, isHigher)
+    else insert(upper, view, nearEachSide, isLower)
   }
-  return [
-    ...nearest(lower, (a, b) => compareKeys(b.interval.low, a.interval.low), init.nearEachSide),
-    ...nearest(upper, (a, b) => compareKeys(a.interval.low, b.interval.low), init.nearEachSide)
-  ]
+  for (const view of atlas.around(target.key, nearEachSide)) place(view)
+  for (const { view } of neighbors.all()) place(view)
+  return [...lower, ...upper]
 }
 
-/** The first count in order, each owner once. */
-function nearest (views: OwnerView[], order: (a: OwnerView, b: OwnerView) => number, count: number): OwnerView[] {
-  views.sort(order)
-  const chosen: OwnerView[] = []
-  for (const view of views) {
-    if (chosen.length === count) break
-    if (!chosen.some(({ owner }) => owner.id === view.owner.id)) chosen.push(view)
-  }
-  return chosen
+function isHigher (a: OwnerView, b: OwnerView): boolean {
+  return compareKeys(a.interval.low, b.interval.low) > 0
+}
+
+function isLower (a: OwnerView, b: OwnerView): boolean {
+  return compareKeys(a.interval.low, b.interval.low) < 0
+}
+
+/** Keep the nearest count views in order, each owner once; of two as near the first stays first. */
+function insert (nearest: OwnerView[], view: OwnerView, count: number, isNearer: (a: OwnerView, b: OwnerView) => boolean): void {
+  let at = nearest.length
+  while (at > 0 && isNearer(view, nearest[at - 1]!)) at--
+  const same = nearest.findIndex(({ owner }) => owner.id === view.owner.id)
+  if (same >= 0 && same < at) return
+  if (same >= 0) nearest.splice(same, 1)
+  nearest.splice(at, 0, view)
+  if (nearest.length > count) nearest.pop()
 }

@@ -107,7 +107,7 @@ export class Router implements Routing {
     return { answer: envelope.answer, interval: envelope.owner.interval, owner: envelope.owner.owner }
   }
 
-  /** Follow a hint only when it is newer than the claim that did not hold (ownership.md L3); else look up anew. */
+  /** Follow a hint only when it is newer than the claim that did not hold, else look up anew: docs/ownership.md, "Hints must be newer". */
   #redirected<Answer> (target: Target, owner: OwnerView | undefined, envelope: Envelope<Answer>): OwnerView | undefined {
     if (owner !== undefined) this.#components.atlas.forget(owner)
     if (envelope.self !== undefined) this.#components.learn(envelope.self)

@@ -1,7 +1,7 @@
 // Walk: visit the owners of a run of keys in order, upwards or downwards. It goes on by key, never by "the next node"
-// (ownership.md R3, R4): at the end of what one owner answered it asks for the owner of the next key, so a boundary
-// that moves under it costs nothing and no owner is visited for keys that it does not hold. Keys that nobody answers
-// for are named and stepped over.
+// (docs/ownership.md, "Scans go on by key"): at the end of what one owner answered it asks for the owner of the next
+// key, so a boundary that moves under it costs nothing and no owner is visited for keys that it does not hold. Keys
+// that nobody answers for are named and stepped over.
 
 import { OwnerUnreachableError } from '../errors.ts'
 import { compareHighs, compareKeys, isBelow, type Interval, type Key } from '../interval.ts'

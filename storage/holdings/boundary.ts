@@ -1,7 +1,7 @@
 // What an interval weighs, and where to cut it so that a share of its weight lies at or above the cut. Weight is bytes of
 // rows; where there are next to none, the share of the curves of spatial collections, so the first peers split an empty
 // space evenly. Within a spatial collection a cut lies on a whole curve index, so a point has exactly one owner and a walk
-// over an extent cannot loop (live-queries.md 2.2.1); what lies at one index cannot be cut.
+// over an extent cannot loop (docs/places.md, "Boundaries lie on whole indices"); what lies at one index cannot be cut.
 // Large intervals are narrowed by the store's rough sizes first, then a few megabytes are read.
 
 import type { Interval, Key } from '../../overlay/interval.ts'

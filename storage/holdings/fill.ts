@@ -1,6 +1,6 @@
 // Filling: bring all rows of an interval from one holder to others while it is served, then, once writing has stopped, the
 // rest. Who changes a claim calls it, and may be neither: it tells the learners to pull from the source, round by round,
-// until a round leaves few keys behind. Source: ownership.md (b) 2, 6b.4 and 5.
+// until a round leaves few keys behind. See docs/ownership.md, "Fill sessions".
 
 import { isDefinite } from '../../overlay/errors.ts'
 import type { FillRequest } from '../../overlay/holdings.ts'

@@ -1,7 +1,8 @@
 // The receiving end of a fill. A learner never mixes: what it held of the interval goes to its present owner first, or is
 // known to be there, then the interval is cleared, in its turn among batches, and only then do the source's rows come
-// (ownership.md 6a.6). Each round answers when its rows are flushed, so "done" can be built upon. A round that fails
-// fails the session. Rows that stay when nobody says what became of the session are strays: they are offered (offer.ts).
+// (docs/ownership.md, "A fill replaces"). Each round answers when its rows are flushed, so "done" can be built upon. A
+// round that fails fails the session. Rows that stay when nobody says what became of the session are strays: they are
+// offered (offer.ts).
 
 import { BusyError } from '../../overlay/errors.ts'
 import type { Host } from '../../overlay/host.ts'

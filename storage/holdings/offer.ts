@@ -1,6 +1,7 @@
-// Offer, then drop (ownership.md (c) 7): no row that lies outside what this node owns is deleted before its owner has
-// confirmed it. After a hand-over the named owner has all rows by its claim, so one confirmation an interval does. Rows
-// of unknown standing (a returned disk, a fill that was given up) are offered one by one; their owner merges them by version.
+// Offer, then drop (docs/ownership.md, "Offer, then drop"): no row that lies outside what this node owns is deleted
+// before its owner has confirmed it. After a hand-over the named owner has all rows by its claim, so one confirmation
+// an interval does. Rows of unknown standing (a returned disk, a fill that was given up) are offered one by one; their
+// owner merges them by version.
 // All of it in the background, a page at a time; whatever fails is found again by the next look for strays.
 
 import type { Host } from '../../overlay/host.ts'

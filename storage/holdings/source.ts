@@ -1,7 +1,8 @@
-// The giving end of a fill (ownership.md 6b.5): a session for each learner, in memory. The first round opens it: from one
-// synchronous step on, a snapshot holds what was, and a follower notes what is written; later rounds bring what was
-// noted. A round that breaks off ends the session, for nobody knows which of its rows arrived; and a source that
-// forgot a session says so, and the fill begins anew. It asks for no ownership: the claims say who may be a source.
+// The giving end of a fill (docs/ownership.md, "Fill sessions"): a session for each learner, in memory. The first round
+// opens it: from one synchronous step on, a snapshot holds what was, and a follower notes what is written; later rounds
+// bring what was noted. A round that breaks off ends the session, for nobody knows which of its rows arrived; and a
+// source that forgot a session says so, and the fill begins anew. It asks for no ownership: the claims say who may be a
+// source.
 
 import type { Contact, Host } from '../../overlay/host.ts'
 import type { Interval, Key } from '../../overlay/interval.ts'

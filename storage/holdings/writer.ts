@@ -1,6 +1,7 @@
 // The one gate through which an owner writes rows. A write that is decided and not yet flushed counts when the next
 // version is given and is never read; whoever follows an interval (a fill) is told of it in the same synchronous step, so
-// nothing slips between a snapshot and what comes after it. DESIGN section 3: decide, change memory, flush, then reply.
+// nothing slips between a snapshot and what comes after it. Decide, change memory, flush, then
+// reply: docs/architecture.md, "Three kinds of code".
 // It knows nothing of ownership: a handler that was let through by routing calls it.
 
 import type { Interval, Key } from '../../overlay/interval.ts'

@@ -13,8 +13,6 @@ export type CollectionDefinition =
   | { readonly name: string, readonly kind: 'ordered' }
   | { readonly name: string, readonly kind: 'spatial', readonly space: Space }
 
-export type SpatialDefinition = Extract<CollectionDefinition, { kind: 'spatial' }>
-
 /** Half a character of UTF-16: it has no UTF-8 form. */
 export const loneSurrogate = /\p{Surrogate}/u
 

@@ -1,7 +1,7 @@
 // Where a walk over an extent goes on: the first key at or above a given one that may hold a place inside. Tornado's
 // neighbor-based search on a curve: a walk that continues here visits each overlapping owner once, whatever the extent's
-// size, since an owner's keys are one run (live-queries.md 2.5.8). Boundaries lie on whole curve indices; should one lie
-// inside an index all the same, the walk goes on at that very key and cannot loop.
+// size, since an owner's keys are one run (docs/places.md, "Routing an extent"). Boundaries lie on whole curve indices;
+// should one lie inside an index all the same, the walk goes on at that very key and cannot loop.
 
 import type { Key } from '../../overlay/interval.ts'
 import { compareHighs, compareKeys } from '../../overlay/interval.ts'

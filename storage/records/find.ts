@@ -1,8 +1,9 @@
 // find: the objects inside an extent that have all or any of some words, in the order of the curve. The walk visits each
 // owner whose keys overlap the extent's cover once (cover-walk.ts), and each owner pages through a snapshot of its own.
 // An object that moves during the walk is told once where it is met twice, in its later state; where it steps back into
-// the part already walked, the mark it leaves names it, and it is fetched by its id (ownership.md R5). Counts are the sum
-// of what each owner had when it was asked: an object that moves meanwhile may be counted twice or not.
+// the part already walked, the mark it leaves names it, and it is fetched by its id (docs/places.md, "A find while
+// objects move"). Counts are the sum of what each owner had when it was asked: an object that moves meanwhile may be
+// counted twice or not.
 
 import { errorName } from '../../overlay/errors.ts'
 import type { Host } from '../../overlay/host.ts'

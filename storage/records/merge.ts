@@ -1,6 +1,7 @@
 // Two copies of one row become one: the greater version stays. Commutative, associative and idempotent, so copies may
-// meet in any order and any number of times (DESIGN section 4). Two id records with different places need more: the
-// place of the one that loses still holds an entry, so the winner gets an intent to take it away (live-queries.md 2.1.11).
+// meet in any order and any number of times. Two id records with different places need more: the
+// place of the one that loses still holds an entry, so the winner gets an intent to take it away
+// (docs/places.md, "Two id records that meet").
 
 import { keyName } from './key-layout.ts'
 import { decodeHeld, encodeHeld, kindOf, versionOf } from './record.ts'

@@ -1,7 +1,7 @@
 // The orderer of an object: the owner of its id record, which alone gives the object's versions. An update is written
 // there with its open intent first, then told to the new place (arrive) and the old one (left), wherever they live by
 // then; answered when both have. One update at a time per id, so nobody sees them out of order.
-// Source: live-queries.md (a) 1 to 10, ownership.md R6. Matching of live queries comes into arrive and left later.
+// See docs/places.md, "One orderer an object" and "Intents". Matching of live queries comes into arrive and left later.
 
 import { BusyError } from '../../overlay/errors.ts'
 import type { Host, Method } from '../../overlay/host.ts'

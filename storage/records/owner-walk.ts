@@ -1,7 +1,7 @@
 // The walk over the owners of a range or an extent. It goes on by key, never by "the next node", so a boundary that moves
-// between two steps neither hides a record nor shows one twice (ownership.md R3, R4). An owner that does not answer is
-// named as missing, and the walk goes on behind it. The next step is asked for while the rows of the last are used: one
-// ahead, never more, so a slow reader holds up at most one message.
+// between two steps neither hides a record nor shows one twice (docs/ownership.md, "Scans go on by key"). An owner that
+// does not answer is named as missing, and the walk goes on behind it. The next step is asked for while the rows of the
+// last are used: one ahead, never more, so a slow reader holds up at most one message.
 // What is asked and what lies next is the plan's business (range.ts, find.ts).
 
 import { errorName, OwnerUnreachableError } from '../../overlay/errors.ts'

@@ -1,6 +1,6 @@
 // The owner of an object's place: keeps the entry that finds meet, as the object's orderer tells it. An entry changes only
 // to a greater version, and one that left stays as a mark for as long as messages live, so an old arrival that was
-// delayed cannot bring it back (live-queries.md (a) 6 and 7, 2.1.5). A mark says where the object went (ownership.md R5).
+// delayed cannot bring it back, and says where the object went (docs/places.md, "Marks").
 // Versions are the orderer's; this owner gives none.
 
 import type { Host } from '../../overlay/host.ts'

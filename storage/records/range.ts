@@ -1,6 +1,6 @@
 // range: the records of an ordered collection between two keys, in order, forwards or backwards. Exact while boundaries
 // move: each owner checks its claim and takes its snapshot in one step, answers for its part, and the asker goes on where
-// that part ended (ownership.md R3). Every record that was there throughout is given once, in order.
+// that part ended (docs/ownership.md, "Scans go on by key"). Every record that was there throughout is given once, in order.
 // Not a snapshot of the whole: what is written during the walk may be in it or not.
 
 import type { Host } from '../../overlay/host.ts'

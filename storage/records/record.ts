@@ -32,7 +32,7 @@ export interface Spot {
   readonly text: string | undefined
 }
 
-/** What an update of a primary has still to do elsewhere (live-queries.md (a) 4). */
+/** What an update of a primary has still to do elsewhere: docs/places.md, "Intents". */
 export interface Intent {
   readonly version: Version
   /** Where the object was before; undefined: nowhere. */

@@ -1,7 +1,7 @@
 // A version: the one absolute time in what peers keep, given by the owner of a key. Later wins; equal is the same write.
 // Order is [ms, counter, member]. Counters of records are even and grow by 2, so the expiry of v can be v with
-// counter + 1 (live-queries.md (f) 2). A clock is never raised by a message: only by what the key itself holds, and by
-// the floor of the owner's claim (ownership.md C11, (c) 1).
+// counter + 1, whoever gives it. A clock is never raised by a message: only by what the key itself holds, and by the
+// floor of the owner's claim (docs/ownership.md, "Versions").
 
 import { fromString } from 'uint8arrays/from-string'
 import { toString } from 'uint8arrays/to-string'

@@ -8,6 +8,7 @@ import { Agent, get as httpGet, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readRpc } from '../../node/data-dir.ts'
+import type { PeerProcess } from '../../testnet/local/peer-process.ts'
 import { isAlive } from '../../testnet/local/running-file.ts'
 import { waitFor } from '../../testnet/local/wait.ts'
 import { build, root, slowMs } from './build.ts'
@@ -22,10 +23,9 @@ describe('a daemon', () => {
 
   before(build)
 
-  beforeEach(async function () {
-    this.timeout(slowMs)
+  beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'isobar-e2e-'))
-    ring = await Ring.start(1)
+    ring = await Ring.prepare(1)
   })
 
   afterEach(async function () {
@@ -38,6 +38,12 @@ describe('a daemon', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
+  /** The daemon that most of these are about. */
+  const founder = async (): Promise<PeerProcess> => {
+    const peer = ring.run(0, ['--new'])
+    await peer.ready()
+    return peer
+  }
   const daemon = (...args: string[]): Program => {
     const program = start(process.execPath, ['dist/isobar.js', 'daemon', ...args])
     programs.push(program)
@@ -46,7 +52,7 @@ describe('a daemon', () => {
 
   it('whose ports or folder are taken ends with one line that names them, and harms nobody', async function () {
     this.timeout(slowMs)
-    const { rpc, init } = ring.at(0)
+    const { rpc, init } = await founder()
     await put(rpc, 'before', 'the others came')
     const other = ['--p2p-listen', '127.0.0.1:0']
     const cases: Array<[args: string[], named: string]> = [
@@ -67,7 +73,7 @@ describe('a daemon', () => {
 
   it('stops with 0 within 10 s of SIGTERM, with 20 idle connections and an answer that nobody reads', async function () {
     this.timeout(slowMs)
-    const { rpc } = ring.at(0)
+    const { rpc } = await founder()
     const lines = Array.from({ length: 4_000 }, (_, at) => JSON.stringify({ key: `long-${at}`, value: 'x'.repeat(4_000) }) + '\n')
     await (await fetch(`${rpc}/v1/objects:batch`, { method: 'POST', headers: { 'content-type': 'application/x-ndjson' }, body: lines.join('') })).text()
     const agent = new Agent({ keepAlive: true, maxSockets: 20 })
@@ -90,7 +96,7 @@ describe('a daemon', () => {
 
   it('ends at once with 130 on a second signal', async function () {
     this.timeout(slowMs)
-    const { rpc } = ring.at(0)
+    const { rpc } = await founder()
     // A batch whose end never comes keeps the first stop waiting.
     const batch = request(`${rpc}/v1/objects:batch`, { method: 'POST', headers: { 'content-type': 'application/x-ndjson' } })
     batch.on('error', () => {})

@@ -67,15 +67,17 @@ describe('a ring of four daemons', () => {
 
   it('keeps awkward keys apart, byte for byte, through the command line and HTTP', async function () {
     this.timeout(slowMs)
-    const keys = ['foo%foo', 'a/b', 'a//b', '%2F', '..', 'a b', 'a+b', 'a?b#c', 'ключ', '__proto__', 'cafe\u0301', 'café']
-    for (const [at, key] of keys.entries()) {
-      const { code, stderr } = await isobar(['put', '--rpc', ring.rpcs[at % 4] ?? '', '--', key, `value of ${key}`])
+    const keys = ['foo%foo', 'a/b', 'a//b', '%2F', '..', 'a b', 'a+b', 'a?b#c', 'ключ', '__proto__', '-x', 'cafe\u0301', 'café']
+    const typed = ['%2F', '..', 'a?b#c', 'cafe\u0301', '-x']
+    for (const [at, key] of keys.entries()) await put(ring.rpcs[at % 4] ?? '', key, `value of ${key}`)
+    await Promise.all(typed.map(async (key, at) => {
+      const { code, stderr } = await isobar(['put', '--rpc', ring.rpcs[at % 4] ?? '', '--', key, `typed of ${key}`])
       assert.deepEqual([code, stderr], [0, ''], key)
-    }
-    for (const [at, key] of keys.entries()) {
-      assert.equal(await get(ring.rpcs[(at + 1) % 4] ?? '', key), `value of ${key}`)
-      assert.equal((await isobar(['get', '--rpc', ring.rpcs[(at + 2) % 4] ?? '', '--', key])).stdout, `value of ${key}`)
-    }
+    }))
+    for (const [at, key] of keys.entries()) assert.equal(await get(ring.rpcs[(at + 1) % 4] ?? '', key), `${typed.includes(key) ? 'typed' : 'value'} of ${key}`)
+    await Promise.all(typed.map(async (key, at) => {
+      assert.equal((await isobar(['get', '--rpc', ring.rpcs[(at + 2) % 4] ?? '', '--', key])).stdout, `typed of ${key}`)
+    }))
     const { stdout } = await isobar(['range', '--rpc', ring.rpcs[3] ?? '', '--keys-only', '-o', 'json'])
     const inOrder = [...keys].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
     assert.deepEqual((JSON.parse(stdout) as { records: Record[] }).records.map(record => record.key), inOrder)
@@ -83,14 +85,14 @@ describe('a ring of four daemons', () => {
 
   it('answers 2,000 ranges at once through one peer, or says that it is busy', async function () {
     this.timeout(slowMs)
-    await Promise.all(Array.from({ length: 50 }, async (_, at) => { await put(ring.rpcs[at % 4] ?? '', `crowd-${String(at).padStart(2, '0')}`, String(at)) }))
+    await Promise.all(Array.from({ length: 10 }, async (_, at) => { await put(ring.rpcs[at % 4] ?? '', `crowd-${String(at).padStart(2, '0')}`, String(at)) }))
     const target = url(ring.rpcs[1] ?? '', '/v1/range', { prefix: 'crowd-', deadlineMs: 60_000 })
     const statuses = new Map<number, number>()
     await Promise.all(Array.from({ length: 2_000 }, async () => {
       const response = await fetch(target)
       const body = await response.json() as End & { records?: Record[] }
       statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
-      if (response.status === 200) assert.deepEqual([body.complete, body.records?.length], [true, 50])
+      if (response.status === 200) assert.deepEqual([body.complete, body.records?.length], [true, 10])
     }))
     const unexpected = [...statuses.keys()].filter(status => ![200, 429, 503].includes(status))
     assert.deepEqual(unexpected, [], JSON.stringify([...statuses]))

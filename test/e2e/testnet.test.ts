@@ -2,7 +2,8 @@
 // it ends.
 
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mustBeFree } from '../../testnet/local/ports.ts'
@@ -17,7 +18,8 @@ const peers = 2
 /** Below the range from which systems give ports to clients. */
 const basePort = 21_700
 const ports = [basePort, basePort + 1, basePort + 100, basePort + 101]
-const flags = ['--peers', String(peers), '--base-port', String(basePort)]
+const where = ['--base-port', String(basePort)]
+const flags = ['--peers', String(peers), ...where]
 
 describe('the local testnet', () => {
   let folder: string
@@ -54,9 +56,8 @@ describe('the local testnet', () => {
     }, { deadlineMs: soonMs })
   }
   /** Process ids of the testnet and its peers. */
-  const pidsOf = async (): Promise<number[]> => {
-    const file = await import('node:fs/promises')
-    const { pid, peers } = JSON.parse(await file.readFile(join(temporary, `isobar-testnet-${basePort}.json`), 'utf8')) as { pid: number, peers: number[] }
+  const pidsOf = (): number[] => {
+    const { pid, peers } = JSON.parse(readFileSync(join(temporary, `isobar-testnet-${basePort}.json`), 'utf8')) as { pid: number, peers: number[] }
     return [pid, ...peers]
   }
   const nothingLeft = async (pids: readonly number[] = []): Promise<void> => {
@@ -70,20 +71,11 @@ describe('the local testnet', () => {
     return result
   }
 
-  it('run once ends with 0, since its example commands have the right answers, and leaves nothing', async function () {
-    this.timeout(slowMs)
-    const { stdout } = await ended(testnet('up', '--once', ...flags), 0)
-    assert.match(stdout, /1,707 earthquakes loaded/)
-    assert.match(stdout, /\n {2}8, as it must be/)
-    assert.match(stdout, /\n {2}122, as it must be/)
-    await nothingLeft()
-  })
-
   it('started by `isobar testnet` gives commands that work as they are printed, and ends on SIGINT', async function () {
     this.timeout(slowMs)
     const program = run(process.execPath, 'dist/isobar.js', 'testnet', ...flags)
     await saw(program, 'Stop: Ctrl-C')
-    const pids = await pidsOf()
+    const pids = pidsOf()
     const lines = program.output().split('\n').filter(line => /^ {2}\S.* # [\d,]+ /.test(line))
     assert.equal(lines.length, 2)
     for (const line of lines) {
@@ -98,9 +90,9 @@ describe('the local testnet', () => {
 
   it('started by npm leaves nothing when it is told to stop while it loads', async function () {
     this.timeout(slowMs)
-    const program = run('npm', 'run', '--silent', 'testnet', '--', '--load', 'words', ...flags)
+    const program = run('npm', 'run', '--silent', 'testnet', '--', '--load', 'words', '--peers', '1', ...where)
     await saw(program, 'one ring after')
-    const pids = await pidsOf()
+    const pids = pidsOf()
     program.child.kill('SIGTERM')
     await program.ended
     await nothingLeft(pids)
@@ -108,24 +100,27 @@ describe('the local testnet', () => {
 
   it('leaves no process when it is killed, and the next run clears up the rest', async function () {
     this.timeout(slowMs)
-    const killed = testnet('--load', 'none', ...flags)
+    const killed = testnet('--load', 'none', '--peers', '1', ...where)
     await saw(killed, 'Stop: Ctrl-C')
-    const pids = await pidsOf()
+    const pids = pidsOf()
     killed.child.kill('SIGKILL')
     await waitFor('end of the peers', async () => pids.some(isAlive) ? undefined : true, { deadlineMs: soonMs })
-    await ended(testnet('up', '--once', '--load', 'none', ...flags), 0)
+    await ended(testnet('up', '--once', '--load', 'none', '--peers', '1', ...where), 0)
     await nothingLeft()
   })
 
-  it('goes on with a given folder, without loading twice, and is steered from a second terminal', async function () {
+  it('run once has the right answers and leaves only its folder, with which the next run goes on, without loading twice, and is steered from a second terminal', async function () {
     this.timeout(slowMs)
-    const where = ['--base-port', String(basePort)]
     const kept = ['--data-dir', join(folder, 'net'), ...flags]
-    await ended(testnet('up', '--once', ...kept), 0)
+    const { stdout } = await ended(testnet('up', '--once', ...kept), 0)
+    assert.match(stdout, /1,707 earthquakes loaded/)
+    assert.match(stdout, /\n {2}8, as it must be/)
+    assert.match(stdout, /\n {2}122, as it must be/)
+    await nothingLeft()
     const program = testnet(...kept)
     await saw(program, 'Stop: Ctrl-C')
     assert.match(program.output(), /1,707 earthquakes are there from an earlier run/)
-    const pids = await pidsOf()
+    const pids = pidsOf()
     assert.match((await ended(testnet('up', ...flags), 1)).stderr, /a testnet runs on port 21700/)
     await ended(testnet('add', ...where), 0)
     assert.match((await ended(testnet('ps', ...where), 0)).stdout, /^3 /m)
@@ -139,7 +134,6 @@ describe('the local testnet', () => {
 
   it('says in one line that a port is taken, or that a flag is wrong', async function () {
     this.timeout(slowMs)
-    const { createServer } = await import('node:net')
     const server = createServer()
     await new Promise<void>(resolve => { server.listen(basePort + 1, '127.0.0.1', resolve) })
     try {

@@ -94,7 +94,7 @@ describe('records of ordered collections', () => {
     assert.equal((await ring.run(ring.any.put(put('k', '2', { requestId: 'r3' }), deadline))).created, true)
   })
 
-  it('keep keys byte-exact (users.md 2.1 case 7)', async () => {
+  it('keep keys byte-exact', async () => {
     const ring = new FakeRing()
     const keys = ['foo%foo', 'a/b', 'a//b', '%2F', '..', 'a b', 'a+b', 'a?b#c', 'ключ', '\0', 'a\0b', '__proto__']
     for (const key of keys) await ring.run(ring.any.put(put(key, key), deadline))
@@ -125,7 +125,7 @@ describe('bad requests', () => {
     ['point', put('k', 'x', { collection: 'places', point: [0] as unknown as [number, number] })]
   ]
 
-  it('are refused by field, and store nothing (users.md 2.1 case 5)', async () => {
+  it('are refused by field, and store nothing', async () => {
     const ring = new FakeRing()
     for (const [field, request] of cases) await assert.rejects(ring.run(ring.any.put(request, deadline)), failsFor(field))
     assert.deepEqual(keysOf(await ring.run(ring.any.range({ collection: 'kv', limit: 10 }, deadline))), [])
@@ -147,7 +147,7 @@ describe('bad requests', () => {
   })
 })
 
-describe('ranges of small sets (users.md 2.1 case 6)', () => {
+describe('ranges of small sets', () => {
   const ranges: Array<[Partial<RangeRequest>, string[]]> = [
     [{ gte: bytes('a'), lte: bytes('d'), reverse: true }, ['c', 'a']],
     [{ gt: bytes('a'), lt: bytes('e') }, ['c']],

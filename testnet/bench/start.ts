@@ -1,6 +1,6 @@
 // How long a daemon takes from spawn until it serves (GET /readyz gives 200), and its memory once it is idle, for one
 // daemon and for a ring of eight that are spawned at once. Beside it, in the same run, what Node itself takes for an empty
-// program. The daemons are the bundle in dist/, with data directories of their own.
+// program. The clock on the wall counts what other programs take, so the processor time until ready is told too. The daemons are the bundle in dist/, with data directories of their own.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { exitText, type PeerProcess } from '../local/peer-process.ts'
 import { loopback } from '../local/ports.ts'
 import type { BenchOptions, BenchResult } from './bench.ts'
 import { Daemons } from './daemons.ts'
-import { rssMiB } from './process-usage.ts'
+import { cpuUsOf, rssMiB } from './process-usage.ts'
 import { median, rounded } from './statistics.ts'
 
 interface Plan { readonly daemons: number, readonly rounds: number }
@@ -24,8 +24,15 @@ const pollMs = 5
 /** From ready to idle, when code of the start has been thrown away (guess). */
 const idleMs = 1_500
 
+interface Ready {
+  /** From spawn. */
+  readonly ms: number
+  /** Processor time of the daemon by then. */
+  readonly cpuMs: number
+}
+
 interface Round {
-  readonly readyMs: readonly number[]
+  readonly ready: readonly Ready[]
   readonly rssMiB: readonly number[]
   readonly emptyMs: number
 }
@@ -44,10 +51,12 @@ export async function run ({ quick, progress }: BenchOptions): Promise<BenchResu
 }
 
 function summary (rounds: readonly Round[]): Record<string, number> {
-  const readyMs = rounds.flatMap(round => round.readyMs)
+  const ready = rounds.flatMap(round => round.ready)
+  const readyMs = ready.map(({ ms }) => ms)
   return {
     readyMsMedian: rounded(median(readyMs), 0),
     readyMsMax: rounded(Math.max(...readyMs), 0),
+    readyCpuMsMedian: rounded(median(ready.map(({ cpuMs }) => cpuMs)), 0),
     emptyNodeMsMedian: rounded(median(rounds.map(round => round.emptyMs)), 0),
     rssMiBMedian: rounded(median(rounds.flatMap(round => round.rssMiB)), 1),
     rssMiBTotal: rounded(median(rounds.map(round => round.rssMiB.reduce((sum, each) => sum + each, 0))), 1)
@@ -58,15 +67,15 @@ async function measure (count: number): Promise<Round> {
   const emptyMs = await emptyNodeMs()
   const daemons = new Daemons()
   try {
-    const ready: Array<Promise<number>> = []
+    const starts: Array<Promise<Ready>> = []
     for (let number = 1; number <= count; number++) {
       const sinceMs = performance.now()
       const peer = await daemons.spawn()
-      ready.push(readyAt(peer).then(atMs => atMs - sinceMs))
+      starts.push(readyAt(peer).then(atMs => ({ ms: atMs - sinceMs, cpuMs: cpuUsOf([peer.pid]) / 1_000 })))
     }
-    const readyMs = await Promise.all(ready)
+    const ready = await Promise.all(starts)
     await sleep(idleMs)
-    return { readyMs, rssMiB: daemons.pids.map(rssMiB), emptyMs }
+    return { ready, rssMiB: daemons.pids.map(rssMiB), emptyMs }
   } finally {
     await daemons.stop()
   }

@@ -1,5 +1,5 @@
 // The sets that a testnet can be filled with: their rows, the collection they go into, and queries over each whose right
-// answers are known from elsewhere (counted by brute force over the files, see testnet/data/SOURCES.md for these).
+// answers were counted by brute force over the files that testnet/data/SOURCES.md names.
 
 import { cities } from '../data/cities.ts'
 import { quakes } from '../data/quakes.ts'

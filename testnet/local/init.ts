@@ -2,7 +2,7 @@
 
 export const testnetDefaults = {
   peers: 8,
-  /** RPC ports are basePort and on; from users.md's habit of 7700. */
+  /** RPC ports are basePort and on; 7700 is the default of a daemon. */
   basePort: 7_700,
   load: 'quakes'
 } as const

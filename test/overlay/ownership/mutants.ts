@@ -1,5 +1,6 @@
-// Broken forms of the rules of ownership, each a fault that was found in some draft of the protocol (ownership.md,
-// sections 6a, 6b and 7). The search must catch every one of them, or it proves nothing about the unbroken rules.
+// Broken forms of the rules of ownership, each a fault that was found in some draft of the protocol
+// (docs/ownership.md, "Flaws and the rules that prevent them"). The search must catch every one of them, or it proves
+// nothing about the unbroken rules.
 
 import { intersect, subtract } from '../../../overlay/interval.ts'
 import { sameClaim } from '../../../overlay/ownership/claim.ts'

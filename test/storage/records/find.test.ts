@@ -108,7 +108,7 @@ describe('find', () => {
     assert.equal(ring.asked.length, 1)
   })
 
-  it('crosses the antimeridian where west exceeds east (users.md 2.1 case 1)', async () => {
+  it('crosses the antimeridian where west exceeds east', async () => {
     const ring = new FakeRing({ boundaries: quarters })
     await store(ring, 'a', [179.5, 0])
     await store(ring, 'b', [-179.5, 0])
@@ -118,7 +118,7 @@ describe('find', () => {
     }
   })
 
-  it('holds the poles (users.md 2.1 case 2)', async () => {
+  it('holds the poles', async () => {
     const ring = new FakeRing({ boundaries: quarters })
     await store(ring, 'pole', [0, -90])
     await store(ring, 'np', [135, 90])
@@ -128,7 +128,7 @@ describe('find', () => {
     assert.deepEqual(await found(box(134, 89, 136, 90)), ['np'])
   })
 
-  it('counts a point exactly on a boundary of owners once (users.md 2.1 case 3)', async () => {
+  it('counts a point exactly on a boundary of owners once', async () => {
     // The middle of the curve begins at the corner of the north-east quarter: a cell whose corner is (0, 0).
     const ring = new FakeRing({ boundaries: quarters })
     for (const [id, point] of [['o', [0, 0]], ['w', [-1e-9, 0]], ['s', [0, -1e-9]]] as Array<[string, Point]>) await store(ring, id, point)
@@ -137,14 +137,14 @@ describe('find', () => {
     assert.equal((await ring.run(ring.any.count(find(box(-1, -1, 1, 1)), deadline))).count, 3)
   })
 
-  it('keeps many objects at one coordinate (users.md 2.1 case 4)', async () => {
+  it('keeps many objects at one coordinate', async () => {
     const ring = new FakeRing({ boundaries: quarters })
     const ids = Array.from({ length: 500 }, (_, i) => `${i}`)
     await ring.run(Promise.all(ids.map(async id => await ring.any.put({ collection: 'places', key: fromString(id), value: fromString(id), point: [7, 7] }, deadline))))
     assert.deepEqual(idsOf(await ring.run(ring.any.find(find(box(7, 7, 7, 7)), deadline))).sort(), ids.sort())
   })
 
-  it('knows no magic words (users.md 2.1 case 8)', async () => {
+  it('knows no magic words', async () => {
     const ring = new FakeRing()
     const ask = find(world, { words: ['constructor'] })
     assert.deepEqual(idsOf(await ring.run(ring.any.find(ask, deadline))), [])
@@ -154,7 +154,7 @@ describe('find', () => {
     }
   })
 
-  it('normalizes words on both sides (users.md 2.1 case 9)', async () => {
+  it('normalizes words on both sides', async () => {
     const ring = new FakeRing()
     await store(ring, 'coffee', [1, 1], 'Caf\u00e9 ＰＩＺＺＡ')
     await store(ring, 'tower', [139.7, 35.7], '东京塔')
@@ -164,7 +164,7 @@ describe('find', () => {
     assert.deepEqual(await found('京东'), [])
   })
 
-  it('takes no words for any object, and refuses words that are none (users.md 2.1 case 10)', async () => {
+  it('takes no words for any object, and refuses words that are none', async () => {
     const ring = new FakeRing()
     await store(ring, 'a', [1, 1])
     assert.deepEqual(idsOf(await ring.run(ring.any.find(find(world), deadline))), ['a'])

@@ -1,5 +1,5 @@
 // No two nodes serve one key, and no two stores hold different decided claims of one epoch over one key. Invariants I1
-// and I4 of docs/ownership.md.
+// and I4 of docs/ownership.md, "Invariants".
 
 import { everything, intersect, isBelow, type Interval } from '../../../overlay/interval.ts'
 import { keyText } from '../../../overlay/key-text.ts'

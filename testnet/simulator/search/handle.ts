@@ -1,5 +1,6 @@
 // What a node of the search does with each message: the plain work of the procedures around the rules, in the order
-// that ownership.md asks for. A message to itself is handled at once, as the claimer's own promise must come first.
+// that docs/ownership.md, "Change, step by step" gives. A message to itself is handled at once, as the claimer's own
+// promise must come first.
 
 import { compareBallots, sameBallot } from '../../../overlay/ownership/ballot.ts'
 import { sameClaim } from '../../../overlay/ownership/claim.ts'

@@ -1,7 +1,7 @@
 // What an all-knowing observer of the search keeps: which successor each key's claim really got, what was acknowledged
 // and what was read. It is told of each flush at the moment it happens and throws Violation when an invariant breaks.
 //
-// Invariants (ownership.md, "What the checker asserts"): one successor a key and base; nobody takes an undecided claim
+// Invariants (docs/ownership.md, "Invariants"): one successor a key and base; nobody takes an undecided claim
 // for decided; what is acknowledged lies on the disks of all members of the newest decided claim; reads are not stale
 // and do not go back; versions grow along the claims of a key.
 
