@@ -87,7 +87,6 @@ async function start (settings: Settings, log: Log, undo: Undo): Promise<Running
     unicodeVersion: process.versions.unicode ?? 'none',
     version,
     founding: settings.new || settings.join.length === 0 ? 'now' : 'after meeting',
-    listedCount: settings.join.length,
     limits: { keyBytesMax, valueBytesMax, textBytesMax }
   })
   undo.add(() => { node.stop() })

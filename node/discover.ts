@@ -18,10 +18,13 @@ export interface DiscoverComponents {
 }
 
 /** Connected peers first, then the bootstrap list, then what kad-dht knows. */
-export async function discover ({ libp2p, log, contacts, deadline }: DiscoverComponents, bootstrap: readonly string[]): Promise<Contact[]> {
+export async function discover ({ libp2p, log, contacts, deadline }: DiscoverComponents, listed: readonly string[]): Promise<Contact[]> {
+  const own = new Set(libp2p.getMultiaddrs().map(address => withoutPeerId(address.toString())))
+  const bootstrap = listed.filter(address => !own.has(withoutPeerId(address)))
   const found = new Map<string, Contact>()
   const add = (contact: Contact): void => {
-    if (contact.id !== libp2p.peerId.toString() && contact.addresses.length > 0 && !found.has(contact.id)) found.set(contact.id, contact)
+    const key = contact.id === '' ? contact.addresses.join() : contact.id
+    if (contact.id !== libp2p.peerId.toString() && contact.addresses.length > 0 && !found.has(key)) found.set(key, contact)
   }
   const isAlone = libp2p.getPeers().length === 0 && !bootstrap.some(hasPeerId)
   const bounded = deadline(isAlone ? discoverMsMax : discoverMoreMsMax)
@@ -31,7 +34,7 @@ export async function discover ({ libp2p, log, contacts, deadline }: DiscoverCom
     nearPeers(libp2p, log, bounded)
   ])
   for (const peer of libp2p.getPeers()) add(contacts.get(peer.toString()) ?? await stored(libp2p, peer))
-  for (const contact of dialed) if (contact !== undefined) add(contact)
+  for (const contact of dialed) add(contact)
   for (const contact of namedContacts(bootstrap)) add(contact)
   for (const contact of near) add(contact)
   return [...found.values()].slice(0, discoveredMax)
@@ -47,13 +50,13 @@ function namedContacts (bootstrap: readonly string[]): Contact[] {
   return [...byId].map(([id, addresses]) => ({ id, addresses }))
 }
 
-async function dialNameless (libp2p: Libp2pNode, address: string, signal: AbortSignal): Promise<Contact | undefined> {
+async function dialNameless (libp2p: Libp2pNode, address: string, signal: AbortSignal): Promise<Contact> {
   try {
     const connection = await libp2p.dial(multiaddr(address), { signal })
     return { id: connection.remotePeer.toString(), addresses: [address] }
   } catch {
-    // It may be this node itself, or one that is not up yet; the caller asks again.
-    return undefined
+    // One that is not up yet, or this node itself under a name that it does not know; the caller asks again.
+    return { id: '', addresses: [address] }
   }
 }
 

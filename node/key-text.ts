@@ -21,6 +21,11 @@ export function textOfKey (key: Key): string {
   return textOfUtf8(key) ?? `0x${viewOf(key).toString('hex')}`
 }
 
+/** A bound as people see it: boundaries of spatial collections are binary, and control characters would garble a terminal. */
+export function textOfBound (key: Key): string {
+  return key.some(byte => byte < 0x20 || byte === 0x7f) ? `0x${viewOf(key).toString('hex')}` : textOfKey(key)
+}
+
 /** What Buffer.toString ends in, without a Buffer to be made first: a third of the time for short values, measured. */
 const utf8Slice = (Buffer.prototype as unknown as { utf8Slice: (this: Uint8Array, from: number, to: number) => string }).utf8Slice
 

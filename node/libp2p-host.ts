@@ -118,6 +118,7 @@ export class Libp2pHost implements Host {
     if (this.#isStopped) throw new StoppedError('this node has stopped')
     if (options.signal?.aborted === true) throw new AbortError(`the caller gave up ${method.name}`)
     if (contact.id === this.#self.id) return await this.#callHere(method.name, request, options) as Reply
+    if (contact.id === '') throw new UnreachableError(`nobody has answered at ${contact.addresses.join()}`)
     const message = encodeMessage(method.request, request)
     const ready = this.#peers.ready(contact.id)
     if (ready !== undefined) return await ready.call(method.name, message, method.reply, options) as Reply

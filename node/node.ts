@@ -33,8 +33,6 @@ export interface NodeInit {
   readonly version: string
   /** Found a ring now; otherwise join the one that listed addresses lead to. */
   readonly founding: 'now' | 'after meeting'
-  /** Addresses in the list of peers to join. */
-  readonly listedCount: number
   /** Bounds that users meet, for status. */
   readonly limits: Readonly<Record<string, number>>
 }

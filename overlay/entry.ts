@@ -19,8 +19,6 @@ import { randomHex, type StoreIdentity } from './store-identity.ts'
 export interface EntryOptions {
   /** A store without claims: found a ring `now`, or only `after meeting` the nodes that are listed, if none of them has one. */
   readonly founding: 'now' | 'after meeting'
-  /** Addresses in the list of nodes to join. */
-  readonly listedCount: number
 }
 
 export interface EntryComponents {
@@ -66,10 +64,10 @@ export async function enter (components: EntryComponents, options: EntryOptions,
   }
 }
 
-async function enterOnce (components: EntryComponents, { founding, listedCount }: EntryOptions, init: EntryInit, signal: AbortSignal): Promise<void> {
+async function enterOnce (components: EntryComponents, { founding }: EntryOptions, init: EntryInit, signal: AbortSignal): Promise<void> {
   const { host, identity, neighbors, met } = components
   const known = (): Contact[] => neighbors.all().map(({ view }) => view.owner.contact)
-  const meeting = founding === 'now' ? { outcome: 'found' as const } : await meet({ host, self: identity.member, met, listedCount, known }, init, signal)
+  const meeting = founding === 'now' ? { outcome: 'found' as const } : await meet({ host, self: identity.member, met, known }, init, signal)
   if (meeting.outcome === 'found') await found(components)
   else await joinThrough(components, meeting.through, init, signal)
 }
@@ -98,6 +96,7 @@ async function joinThrough (components: EntryComponents, through: readonly Membe
   if (reply === undefined) await greet({ host, self: identity.member, learn }, through.map(member => member.contact), init, signal)
   try {
     await components.adjoin()
+    await components.graph.announce()
     await components.graph.insert(signal)
   } catch (error) {
     host.log.debug({ error: errorName(error) }, 'not linked at all levels yet')

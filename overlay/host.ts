@@ -99,6 +99,9 @@ export interface Host {
 
   /** Told of each contact whose connection closed, and of each dial that was refused. Returns its own removal. */
   onGone (fn: (contact: Contact, why: Gone) => void): () => void
-  /** Contacts that may lead into a ring: bootstrap list, kad-dht. Best first, bounded, may be empty. */
+  /**
+   * Contacts that may lead into a ring: bootstrap list, kad-dht. Best first, bounded, may be empty. A listed address at
+   * which nobody answered yet has the empty id, and calls to it are unreachable; this node's own are left out.
+   */
   discover (): Promise<Contact[]>
 }

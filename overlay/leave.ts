@@ -45,7 +45,9 @@ async function giveAll (components: LeaveComponents, init: LeaveInit & ChangeIni
     const neighbors = await components.beside(run)
     if (neighbors.length === 0 && isWholeLine(run)) throw new LeaveError('this is the last node of its ring and has nobody to hand over to; stop it instead')
     const neighbor = neighbors[attempt % Math.max(1, neighbors.length)]
-    last = neighbor === undefined ? last : await give(components, run, neighbor, init, signal) ?? last
+    const reason = neighbor === undefined ? undefined : await give(components, run, neighbor, init, signal)
+    // at the end of the time the call itself is aborted, which explains nothing
+    if (reason !== undefined && reason !== 'AbortError') last = reason
     if (ownership.ownedRuns().length === 0) return
     if (signal.aborted) throw new LeaveError(`could not hand over in time (${last}); this node still serves its interval`)
     if (neighbor === undefined || attempt % 2 === 1) await host.sleep(init.leaveBackoffMs * Math.min(attempt + 1, 10) * (0.5 + host.random()))

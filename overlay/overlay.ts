@@ -72,7 +72,14 @@ export class Overlay {
     this.#init = init
     this.atlas = new Atlas(init)
     this.#book = new Book(init.bookEntriesMax)
-    this.#graph = new Graph({ host, neighbors: this.neighbors, self: () => this.self(), learn: view => { this.#learn(view) }, suspect: view => { this.#suspect(view) } }, init)
+    this.#graph = new Graph({
+      host,
+      neighbors: this.neighbors,
+      self: () => this.self(),
+      learn: view => { this.#learn(view) },
+      suspect: view => { this.#suspect(view) },
+      lookup: async target => await this.lookup(target, init.attemptMs)
+    }, init)
     this.routing = new Router(this.#lookupComponents(), init)
   }
 
@@ -169,6 +176,8 @@ export class Overlay {
   #onClaim ({ gained, lost }: ClaimChange): void {
     for (const interval of gained) this.#holdings.gained(interval)
     for (const { interval, claim } of lost) this.#holdings.lost(interval, claim.owner)
+    // who came to own more has a new neighbor: when several leave side by side, nobody else will tell
+    if (gained.length > 0 && this.#state === 'serving') this.#adjoin().catch(() => {})
   }
 
   #scheduleRefresh (): void {

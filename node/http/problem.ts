@@ -3,7 +3,7 @@
 // Errors of storage and overlay are told by their name, also when they come from another node.
 
 import { errorName, isDefinite, RemoteError, OwnerUnreachableError } from '../../overlay/errors.ts'
-import { textOfKey } from '../key-text.ts'
+import { splitKey, textOfBound } from '../key-text.ts'
 
 export const problemType = 'application/problem+json'
 
@@ -106,7 +106,10 @@ function fieldOf (message: string): string | undefined {
   return /^(?<field>[A-Za-z][\w.[\]]*): /.exec(message)?.groups?.['field']
 }
 
+/** As in reads: keys without their collection; an end beyond it is open. */
 function missingOf (error: OwnerUnreachableError): object {
-  const { low, high } = error.interval
-  return { from: textOfKey(low), to: high === undefined ? null : textOfKey(high), peer: error.ownerId ?? null, reason: 'owner-unreachable' }
+  const low = splitKey(error.interval.low)
+  const high = error.interval.high === undefined ? undefined : splitKey(error.interval.high)
+  const to = high === undefined || high.collection !== low.collection ? null : textOfBound(high.key)
+  return { from: textOfBound(low.key), to, peer: error.ownerId ?? null, reason: 'owner-unreachable' }
 }

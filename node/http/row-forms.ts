@@ -2,7 +2,7 @@
 // how it opens, how a row looks, and how it closes with what every read carries: complete, missing, hops, peers, tookMs.
 
 import type { Missing, ReadEnd, StoredRecord } from '../../storage/storage-api.ts'
-import { textOfKey } from '../key-text.ts'
+import { textOfBound } from '../key-text.ts'
 import { featureText, keyText, recordText } from './row-text.ts'
 
 export const jsonType = 'application/json'
@@ -35,9 +35,9 @@ export function shownMs (ms: number): number {
   return Math.round(ms * 1_000) / 1_000
 }
 
-/** An open end is null; see textOfKey for bounds that are no text. */
+/** An open end is null; see textOfBound for bounds that are no text. */
 function missingFields ({ from, to, peer, reason }: Missing): object {
-  return { from: textOfKey(from), to: to === undefined ? null : textOfKey(to), peer: peer ?? null, reason }
+  return { from: textOfBound(from), to: to === undefined ? null : textOfBound(to), peer: peer ?? null, reason }
 }
 
 /** @param keysOnly - 'keys' leaves values out */

@@ -14,15 +14,15 @@ export function recordText (record: StoredRecord): string {
   const { contentType, point, text } = record
   return '{"key":' + JSON.stringify(textOfKey(record.key)) +
     ',"value":' + valueText(record) +
-    (contentType === undefined ? '' : ',"contentType":' + JSON.stringify(contentType)) +
-    ',"version":' + JSON.stringify(versionText(record.version)) +
+    (contentType === undefined ? '' : ',"contentType":' + typeOf(contentType).text) +
+    ',"version":"' + versionText(record.version) + '"' +
     (point === undefined ? '' : ',"point":[' + point[0] + ',' + point[1] + ']') +
     (text === undefined ? '' : ',"text":' + JSON.stringify(text)) + '}'
 }
 
 /** `{"key", "version"}` */
 export function keyText (record: StoredRecord): string {
-  return '{"key":' + JSON.stringify(textOfKey(record.key)) + ',"version":' + JSON.stringify(versionText(record.version)) + '}'
+  return '{"key":' + JSON.stringify(textOfKey(record.key)) + ',"version":"' + versionText(record.version) + '"}'
 }
 
 /**
@@ -36,20 +36,27 @@ export function featureText (record: StoredRecord): string {
   return '{"type":"Feature","id":' + JSON.stringify(textOfKey(record.key)) +
     ',"geometry":' + JSON.stringify(geometry) +
     ',"properties":' + (stored === undefined ? propertiesText(record) : JSON.stringify(stored.properties ?? {})) +
-    ',"version":' + JSON.stringify(versionText(record.version)) + '}'
+    ',"version":"' + versionText(record.version) + '"}'
 }
 
 type Form = 'json' | 'text' | 'binary'
 
 const featureType = 'application/geo+json'
-/** Forms by content type, so that a type is looked at once. */
-const forms = new Map<string, Form>()
+interface ContentType {
+  /** How values of it go in. */
+  readonly form: Form
+  /** The type itself as JSON. */
+  readonly text: string
+}
+
+/** What is known of content types, so that each is looked at once. */
+const types = new Map<string, ContentType>()
 /** Content types remembered; beyond that they are looked at each time. */
-const formsMax = 1_000
+const typesMax = 1_000
 
 /** `"value"` of a record as JSON text, followed by its encoding where that is needed. */
 function valueText (record: StoredRecord): string {
-  const form = formOf(record.contentType)
+  const form = record.contentType === undefined ? 'text' : typeOf(record.contentType).form
   const text = form === 'binary' ? undefined : textOfUtf8(record.value)
   if (text !== undefined) {
     if (form === 'text') return JSON.stringify(text)
@@ -76,16 +83,17 @@ function storedFeature (record: StoredRecord): { geometry?: unknown, properties?
   }
 }
 
-function formOf (contentType: string | undefined): Form {
-  if (contentType === undefined) return 'text'
-  const known = forms.get(contentType)
+function typeOf (contentType: string): ContentType {
+  const known = types.get(contentType)
   if (known !== undefined) return known
-  const type = mediaType(contentType)
-  const form = type === 'application/json' || type.endsWith('+json')
-    ? 'json'
-    : type.startsWith('text/') || type === 'application/x-www-form-urlencoded' ? 'text' : 'binary'
-  if (forms.size < formsMax) forms.set(contentType, form)
-  return form
+  const found = { form: formOf(mediaType(contentType)), text: JSON.stringify(contentType) }
+  if (types.size < typesMax) types.set(contentType, found)
+  return found
+}
+
+function formOf (type: string): Form {
+  if (type === 'application/json' || type.endsWith('+json')) return 'json'
+  return type.startsWith('text/') || type === 'application/x-www-form-urlencoded' ? 'text' : 'binary'
 }
 
 /** `text/plain; charset=utf-8` is `text/plain`. */

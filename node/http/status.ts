@@ -3,7 +3,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Interval, Key } from '../../overlay/interval.ts'
-import { splitKey, textOfKey, viewOf } from '../key-text.ts'
+import { splitKey, textOfBound, viewOf } from '../key-text.ts'
 import type { PeerRow } from '../node-view.ts'
 import { describe } from './openapi.ts'
 import { readQuery } from './query.ts'
@@ -57,7 +57,7 @@ export function intervalFields ({ low, high }: Interval): { low: BoundFields | n
 
 function boundFields (bound: Key): BoundFields {
   const { collection, key } = splitKey(bound)
-  return { ...(collection === undefined ? {} : { collection }), key: textOfKey(key), hex: viewOf(bound).toString('hex') }
+  return { ...(collection === undefined ? {} : { collection }), key: textOfBound(key), hex: viewOf(bound).toString('hex') }
 }
 
 function peerFields ({ interval, rpc, rttMs, ...peer }: PeerRow): object {

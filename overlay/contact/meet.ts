@@ -1,7 +1,7 @@
 // Founding: does this node join a ring or found one? Nodes that wait exchange contacts. A node with a list of others to
 // join never founds while one of them may lead into a ring: only when every listed one has answered without a ring and
 // this node's id is the lowest of all that met, or, where some are refused, after a long wait (docs/ownership.md, "Founding").
-// Rings founded apart all the same are merged by position later.
+// Rings founded apart all the same stay apart for now.
 
 import { errorName } from '../errors.ts'
 import type { Contact, Host } from '../host.ts'
@@ -21,8 +21,6 @@ export interface MeetInit {
 
 export interface MeetComponents {
   readonly host: Host
-  /** Addresses in the list of nodes to join; this node's own may be among them. */
-  readonly listedCount: number
   /** Contacts to try besides what the host discovers; looked at in each round. */
   known (): readonly Contact[]
   readonly self: MemberId
@@ -50,8 +48,7 @@ export async function meet (components: MeetComponents, init: MeetInit, signal: 
     }
     const ids = [...met.keys(), self].sort()
     const nowWith = ids.join()
-    // a list may name this node itself, which never answers
-    const allAnswer = round.silent === 0 && round.replies.length >= Math.max(1, components.listedCount - 1)
+    const allAnswer = round.silent === 0 && round.replies.length > 0
     if (nowWith !== settledWith || !allAnswer) settledSince = host.now()
     settledWith = nowWith
     const waitedMs = host.now() - startMs

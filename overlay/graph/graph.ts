@@ -5,10 +5,11 @@
 // Unlike the paper, levels are not locked or ordered by sequence numbers: links are hints, and each refresh brings a
 // level one step closer to the list that its vectors ask for. Source: Aspnes and Shah, Skip Graphs, sections 3 and 4.
 
+import { OwnerUnreachableError } from '../errors.ts'
 import type { Host } from '../host.ts'
 import type { MemberId } from '../member.ts'
 import { linkMethod, neighborsMethod, unlinkMethod, type GraphNode, type NeighborsReply, type UnlinkRequest } from '../messages.ts'
-import type { OwnerView } from '../routing/routing.ts'
+import type { OwnerView, Target } from '../routing/routing.ts'
 import { levelsMax, sharedLevels } from './membership-vector.ts'
 import { comparePositions, isBetween, type Neighbors, type Side } from './neighbors.ts'
 
@@ -19,6 +20,8 @@ export interface GraphComponents {
   self (): GraphNode | undefined
   learn (view: OwnerView): void
   suspect (view: OwnerView): void
+  /** The owner of target, found by claims. */
+  lookup (target: Target): Promise<OwnerView>
 }
 
 export interface GraphInit {
@@ -31,6 +34,9 @@ export interface GraphInit {
 }
 
 const sides = ['left', 'right'] as const
+
+/** Gaps stepped over in one go at most: a guess. */
+const deadStepsMax = 4
 
 export class Graph {
   readonly #components: GraphComponents
@@ -118,9 +124,29 @@ export class Graph {
     if (self === undefined) return undefined
     let node = neighbors.at(level - 1)[side]
     for (let step = 0; node !== undefined && step < this.#init.levelStepsMax; step++) {
-      if (sharedLevels(node.vector, self.vector) >= level) return await this.#linkWith(level, side, node)
-      node = (await this.#ask(node, level - 1))?.[side]
+      const linked = sharedLevels(node.vector, self.vector) >= level ? await this.#linkWith(level, side, node) : undefined
+      if (linked !== undefined) return linked
+      const reply = await this.#ask(node, level - 1)
+      node = reply === undefined && level === 1 ? await this.#behind(node, side) : reply?.[side]
       if (node !== undefined && !isOnSide(node.view, self.view, side)) return undefined
+    }
+    return undefined
+  }
+
+  /** A dead node keeps its place at level 0, for it still owns its keys: the list goes on with who owns those behind it. */
+  async #behind ({ view }: GraphNode, side: Side): Promise<GraphNode | undefined> {
+    const { host, lookup } = this.#components
+    let dead = view.interval
+    for (let step = 0; step < deadStepsMax; step++) {
+      if (side === 'left' ? dead.low.length === 0 : dead.high === undefined) return undefined
+      try {
+        const { owner } = await lookup(side === 'left' ? { key: dead.low, below: true } : { key: dead.high!, below: false })
+        return (await host.call(owner.contact, neighborsMethod, { level: 0 }, { deadlineMs: this.#init.neighborMs })).self
+      } catch (error) {
+        // more dead nodes side by side: the error names all their keys
+        if (!(error instanceof OwnerUnreachableError)) return undefined
+        dead = error.interval
+      }
     }
     return undefined
   }

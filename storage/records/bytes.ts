@@ -9,6 +9,12 @@ const startBytes = 256
 const varintBytesMax = 5
 const u32Length = 2 ** 32
 
+/** Texts up to here are mostly content types and names; a call to a decoder takes longer than they do (profiled). */
+const shortTextBytes = 64
+/** One number on its way in or out: a view for each would cost more than the number. */
+const scratchBytes = new Uint8Array(8)
+const scratch = new DataView(scratchBytes.buffer)
+
 export class ByteWriter {
   #bytes = new Uint8Array(startBytes)
   #length = 0
@@ -32,10 +38,8 @@ export class ByteWriter {
   }
 
   f64 (value: number): this {
-    this.#reserve(8)
-    new DataView(this.#bytes.buffer).setFloat64(this.#length, value)
-    this.#length += 8
-    return this
+    scratch.setFloat64(0, value)
+    return this.raw(scratchBytes)
   }
 
   /** An integer in [0, 2^32). */
@@ -115,7 +119,8 @@ export class ByteReader {
 
   f64 (): number {
     const at = this.#take(8)
-    return new DataView(this.#bytes.buffer, this.#bytes.byteOffset).getFloat64(at)
+    for (let byte = 0; byte < 8; byte++) scratchBytes[byte] = this.#bytes[at + byte]!
+    return scratch.getFloat64(0)
   }
 
   varint (): number {
@@ -138,7 +143,8 @@ export class ByteReader {
   }
 
   text (): string {
-    return toString(this.bytes())
+    const bytes = this.bytes()
+    return (bytes.length <= shortTextBytes ? asciiOf(bytes) : undefined) ?? toString(bytes)
   }
 
   #bigEndian (size: number): number {
@@ -154,4 +160,15 @@ export class ByteReader {
     this.#at = at + length
     return at
   }
+}
+
+/** Undefined where a byte is not ASCII. */
+function asciiOf (bytes: Uint8Array): string | undefined {
+  const codes = new Array<number>(bytes.length)
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    if (byte >= 0x80) return undefined
+    codes[at] = byte
+  }
+  return String.fromCharCode(...codes)
 }

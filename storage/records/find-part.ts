@@ -16,7 +16,7 @@ import type { CoverKeys } from './cover-walk.ts'
 import { collectionInterval, collectionPrefix, curveIndexOf, idOf, isPlaceKey } from './key-layout.ts'
 import type { OwnerComponents, OwnerInit } from './owner.ts'
 import { wordsAt } from './place.ts'
-import { decodeHeld } from './record.ts'
+import { decodeHeld, isLive, kindOf, pointOf } from './record.ts'
 import { rowBytes } from './row-frame.ts'
 import type { FrameRow } from './row-frame.ts'
 
@@ -102,22 +102,37 @@ class PartScan {
   }
 
   #take (key: Key, value: Uint8Array): void {
-    const entry = decodeHeld(value)
-    if (entry.kind !== 'place') return
-    const { collection, from, words, any, countOnly, sinceMs } = this.#message
-    if (entry.state === undefined) {
-      const movedBack = entry.movedTo !== undefined && compareKeys(entry.movedTo, from) < 0 && entry.version.ms >= sinceMs
-      if (movedBack && this.#moved.length < movedMax && !countOnly) this.#moved.push(idOf(key, this.#prefixBytes))
+    if (kindOf(value) !== 'place') return
+    if (!isLive(value)) {
+      this.#takeMark(key, value)
       return
     }
-    if (entry.state.point === undefined) throw new TypeError(`an entry at a place of ${collection} has no point`)
-    if (!this.#prepared.holds(entry.state.point)) return
-    if (words.length > 0 && !matches(wordsAt(entry, this.#init.unicodeVersion), words, any ? 'any' : 'all')) return
+    const { collection, countOnly } = this.#message
+    const point = pointOf(value)
+    if (point === undefined) throw new TypeError(`an entry at a place of ${collection} has no point`)
+    if (!this.#prepared.holds(point) || !this.#hasWords(value)) return
     this.found++
     if (countOnly) return
     const row = { key, value }
     this.#rows.push(row)
     this.#bytes += rowBytes(row)
+  }
+
+  /** An object that went from here to where the walk has been already. */
+  #takeMark (key: Key, value: Uint8Array): void {
+    const { from, countOnly, sinceMs } = this.#message
+    if (countOnly || this.#moved.length >= movedMax) return
+    const mark = decodeHeld(value)
+    const movedBack = mark.kind === 'place' && mark.movedTo !== undefined && compareKeys(mark.movedTo, from) < 0 && mark.version.ms >= sinceMs
+    if (movedBack) this.#moved.push(idOf(key, this.#prefixBytes))
+  }
+
+  /** The whole entry is read only where words are asked for. */
+  #hasWords (value: Uint8Array): boolean {
+    const { words, any } = this.#message
+    if (words.length === 0) return true
+    const entry = decodeHeld(value)
+    return entry.kind === 'place' && matches(wordsAt(entry, this.#init.unicodeVersion), words, any ? 'any' : 'all')
   }
 
   #isFull (): boolean {

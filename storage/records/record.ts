@@ -157,6 +157,15 @@ export function hasOpen (bytes: Uint8Array): boolean {
   return (bytes[flagsAt]! & flag.open) !== 0
 }
 
+/** The point of a row that has one, without reading the rest. */
+export function pointOf (bytes: Uint8Array): Point | undefined {
+  const flags = bytes[flagsAt]!
+  if ((flags & flag.point) === 0) return undefined
+  const reader = new ByteReader(bytes, headBytes)
+  if ((flags & flag.contentType) !== 0) reader.bytes()
+  return [reader.f64(), reader.f64()]
+}
+
 export function versionOf (bytes: Uint8Array): Version {
   checkHead(bytes)
   return readVersion(new ByteReader(bytes, versionAt))

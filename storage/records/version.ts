@@ -3,11 +3,9 @@
 // counter + 1, whoever gives it. A clock is never raised by a message: only by what the key itself holds, and by the
 // floor of the owner's claim (docs/ownership.md, "Versions").
 
-import { fromString } from 'uint8arrays/from-string'
-import { toString } from 'uint8arrays/to-string'
-import { UnreadableRowError } from '../errors.ts'
 import type { Version } from '../storage-api.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
+import { bytesOfHex, hexOf } from './hex.ts'
 
 /** Bytes of an encoded version: u48, u32, and a member id of 16. */
 export const versionBytes = 26
@@ -43,8 +41,8 @@ export function versionText (version: Version): string {
 }
 
 export function writeVersion (writer: ByteWriter, version: Version): void {
-  const member = fromString(version.member, 'base16')
-  if (member.length !== memberIdBytes) throw new RangeError(`member id ${version.member} does not have ${memberIdBytes * 2} hex digits`)
+  const member = bytesOfHex(version.member)
+  if (member?.length !== memberIdBytes) throw new RangeError(`member id ${version.member} does not have ${memberIdBytes * 2} hex digits`)
   writer.u48(version.ms).u32(version.counter).raw(member)
 }
 
@@ -52,7 +50,5 @@ export function writeVersion (writer: ByteWriter, version: Version): void {
 export function readVersion (reader: ByteReader): Version {
   const ms = reader.u48()
   const counter = reader.u32()
-  const member = toString(reader.raw(memberIdBytes), 'base16')
-  if (member.length !== memberIdBytes * 2) throw new UnreadableRowError('a version lacks its member')
-  return { ms, counter, member }
+  return { ms, counter, member: hexOf(reader.raw(memberIdBytes)) }
 }

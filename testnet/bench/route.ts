@@ -68,7 +68,7 @@ async function startRing (size: number, random: Random): Promise<Ring> {
   const prepared = await prepareRing(boundaries, () => random.uint32() / 2 ** 32)
   const nodes = prepared.map(({ name, store }) => new Overlay({ host: world.host(name), store }, { ...overlayDefaults, refreshIntervalMs: noRefreshMs }))
   await world.settle(Promise.all(nodes.map(async node => { await node.open() })))
-  await world.settle(Promise.all(nodes.map(async node => { await node.start(noHoldings, { founding: 'now', listedCount: 0 }) })))
+  await world.settle(Promise.all(nodes.map(async node => { await node.start(noHoldings, { founding: 'now' }) })))
   await world.run({ untilMs: world.now() + lookupMs })
   return { world, nodes, owners: prepared.map(({ node }) => ({ low: node.view.interval.low, id: node.view.owner.id })) }
 }

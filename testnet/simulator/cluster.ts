@@ -61,7 +61,6 @@ export class Cluster {
       unicodeVersion: 'simulated',
       version: 'simulated',
       founding,
-      listedCount: bootstrap.length,
       limits: {}
     })
     const simulated: SimNode = { name, node, overlay: node.overlay, ownership: undefined }

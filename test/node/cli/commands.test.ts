@@ -117,7 +117,7 @@ describe('the command line', () => {
       [['fnid'], /unknown command 'fnid' \(Did you mean find\?\)/],
       [['find', '--bbx', '1'], /unknown option '--bbx' \(Did you mean --bbox\?\)/],
       [['daemon', '--log-levl', 'info'], /Did you mean --log-level\?/],
-      [['daemon', '--copies', 'many'], /^isobar: --copies: "many" is not a whole number from 1 to 3/],
+      [['daemon', '--requests-max', 'many'], /^isobar: --requests-max: "many" is not a whole number from 1 to 100000/],
       [['range', '-o', 'geojson'], /Allowed choices are table, json, ndjson/],
       [['find'], /--bbox/],
       [['get'], /missing required argument 'key'/],
@@ -224,8 +224,8 @@ describe('the command line', () => {
   })
 
   it('shows and initializes settings', async () => {
-    const shown = await isobar(['config', 'show', '--origin', '--data-dir', dir, '--copies', '2'])
-    assert.match(shown.stdout, /^copies = 2 {2}# flag --copies$/m)
+    const shown = await isobar(['config', 'show', '--origin', '--data-dir', dir, '--requests-max', '2'])
+    assert.match(shown.stdout, /^requests-max = 2 {2}# flag --requests-max$/m)
     const first = await isobar(['init', '--data-dir', dir, '--log-level', 'warn'])
     assert.match(first.stdout, /^12D3KooW\w+\n$/)
     assert.match(readFileSync(join(dir, 'config.toml'), 'utf8'), /^log-level = "warn"$/m)

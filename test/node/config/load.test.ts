@@ -35,11 +35,11 @@ describe('settings', () => {
   }
 
   it('come from flags before the environment before the file before the default, each with its origin', () => {
-    const path = file('log-level = "warn"\ncopies = 2\nrpc-listen = "127.0.0.1:1"\n')
-    const { settings, origins } = load({ logLevel: 'error' }, { ISOBAR_LOG_LEVEL: 'debug', ISOBAR_COPIES: '3' })
-    assert.deepEqual([settings.logLevel, settings.copies, settings.rpcListen, settings.logFormat], ['error', 3, '127.0.0.1:1', 'text'])
-    assert.deepEqual([origins.logLevel, origins.copies, origins.rpcListen, origins.logFormat], [
-      { source: 'flag', detail: '--log-level' }, { source: 'environment', detail: 'ISOBAR_COPIES' }, { source: 'file', detail: path }, { source: 'default', detail: '' }])
+    const path = file('log-level = "warn"\nrequests-max = 2\nrpc-listen = "127.0.0.1:1"\n')
+    const { settings, origins } = load({ logLevel: 'error' }, { ISOBAR_LOG_LEVEL: 'debug', ISOBAR_REQUESTS_MAX: '3' })
+    assert.deepEqual([settings.logLevel, settings.requestsMax, settings.rpcListen, settings.logFormat], ['error', 3, '127.0.0.1:1', 'text'])
+    assert.deepEqual([origins.logLevel, origins.requestsMax, origins.rpcListen, origins.logFormat], [
+      { source: 'flag', detail: '--log-level' }, { source: 'environment', detail: 'ISOBAR_REQUESTS_MAX' }, { source: 'file', detail: path }, { source: 'default', detail: '' }])
   })
 
   it('take lists and switches from every source', () => {
@@ -56,25 +56,25 @@ describe('settings', () => {
     assert.match(refusal(load), /unknown key log-levl; did you mean log-level\?/)
     file('dataDir = "x"\n')
     assert.match(refusal(load), /did you mean data-dir\?/)
-    assert.deepEqual(load({}, { ISOBAR_COPYS: '1', ISOBAR_RPC: 'x', OTHER: 'y' }, file('', 'b.toml')).warnings, ['ISOBAR_COPYS in the environment is no setting; did you mean ISOBAR_COPIES?'])
+    assert.deepEqual(load({}, { ISOBAR_REQUESTS_MX: '1', ISOBAR_RPC: 'x', OTHER: 'y' }, file('', 'b.toml')).warnings, ['ISOBAR_REQUESTS_MX in the environment is no setting; did you mean ISOBAR_REQUESTS_MAX?'])
   })
 
   it('are refused in one line that says what was expected', () => {
     file('')
     const cases: Array<[Flags, Environment, RegExp]> = [
-      [{ copies: '0' }, {}, /^--copies: "0" is not a whole number from 1 to 3$/],
-      [{ copies: '1.5' }, {}, /whole number/], [{ copies: '' }, {}, /whole number/], [{}, { ISOBAR_COPIES: 'two' }, /^ISOBAR_COPIES: /],
+      [{ requestsMax: '0' }, {}, /^--requests-max: "0" is not a whole number from 1 to 100000$/],
+      [{ requestsMax: '1.5' }, {}, /whole number/], [{ requestsMax: '' }, {}, /whole number/], [{}, { ISOBAR_REQUESTS_MAX: 'two' }, /^ISOBAR_REQUESTS_MAX: /],
       [{ logLevel: 'loud' }, {}, /one of debug, info, warn, error, silent/],
       [{ rpcListen: '7700' }, {}, /host:port/], [{ rpcListen: '127.0.0.1:70000' }, {}, /65535/], [{ rpcListen: '[::g]:1' }, {}, /host:port/],
       [{ p2pListen: ['/udp/1'] }, {}, /\/ip4\/127\.0\.0\.1\/tcp\/7701/], [{}, { ISOBAR_IN_MEMORY: 'yes' }, /neither true nor false/],
       [{ new: true, join: ['127.0.0.1:1'] }, {}, /exclude each other/], [{ pidFile: ' ' }, {}, /got nothing/]
     ]
     for (const [flags, env, expected] of cases) assert.match(refusal(() => load(flags, env)), expected)
-    for (const toml of ['copies = "2"', 'copies = 2.5', 'join = "a:1"', 'join = [1]', 'in-memory = "true"', 'log-level = 3']) {
+    for (const toml of ['requests-max = "2"', 'requests-max = 2.5', 'join = "a:1"', 'join = [1]', 'in-memory = "true"', 'log-level = 3']) {
       file(toml)
       assert.match(refusal(load), /config\.toml: /, toml)
     }
-    file('copies = \n')
+    file('requests-max = \n')
     assert.match(refusal(load), /config\.toml:1:\d+: .*expected TOML/)
     assert.match(refusal(() => load({}, {}, join(dir, 'none.toml'))), /none\.toml: cannot be read \(ENOENT\)/)
   })
@@ -86,12 +86,12 @@ describe('settings', () => {
   })
 
   it('come back the same from what config show prints and from the file that init writes', () => {
-    const first = load({ copies: '2', join: ['127.0.0.1:5'], pidFile: join(dir, 'pid') })
+    const first = load({ requestsMax: '2', join: ['127.0.0.1:5'], pidFile: join(dir, 'pid') })
     file(showSettings(first, { origin: true }))
     assert.deepEqual(load().settings, first.settings)
     file(templateFile(first))
     assert.deepEqual(load().settings, first.settings)
-    assert.match(showSettings(first, { origin: true }), /^copies = 2 {2}# flag --copies$/m)
+    assert.match(showSettings(first, { origin: true }), /^requests-max = 2 {2}# flag --requests-max$/m)
     assert.match(showSettings(first, { origin: true }), /^log-level = "info" {2}# default$/m)
   })
 
