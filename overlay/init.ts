@@ -49,7 +49,7 @@ export const overlayDefaults: OverlayInit = {
   joinMs: 600_000, // as fillMsMax
   joinBackoffMs: 100, // guess
   joinAttemptsMax: 64, // guess; then the operator is told, and it begins anew
-  giversMax: 8, // guess: half of those looked at
+  heavyShare: 0.7, // guess: above the half that a giver is left with
 
   leaveBackoffMs: 100, // guess
   piecesMax: 8 // guess; docs/ownership.md, "Pieces"

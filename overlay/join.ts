@@ -19,8 +19,8 @@ export interface JoinInit {
   readonly joinMs: number
   readonly joinBackoffMs: number
   readonly joinAttemptsMax: number
-  /** Nodes asked, the heaviest first, before the ring is looked at again. */
-  readonly giversMax: number
+  /** Of the heaviest node's weight: who has that much counts as heavy too. */
+  readonly heavyShare: number
   readonly neighborMs: number
 }
 
@@ -49,14 +49,12 @@ export async function join (components: JoinComponents, through: readonly Member
   const reasons = new Map<string, number>()
   // their intervals hold one row or one curve index; others may be lighter and yet be cut
   const indivisible = new Set<MemberId>()
-  let givers: GraphNode[] = []
   for (let attempt = 0; attempt < init.joinAttemptsMax; attempt++) {
     if (attempt > 0) await host.sleep(init.joinBackoffMs * Math.min(attempt, 10) * (0.5 + host.random()), signal)
     // a claim may arrive though the reply was lost
     if (ownership.ownedRuns().length > 0) return undefined
-    if (givers.length === 0) givers = await heaviest(components, through, indivisible, init, signal)
-    // after refusals look further down the list, so that joiners who came together spread out
-    const [giver] = givers.splice(Math.floor(host.random() * Math.min(givers.length, 1 + attempt)), 1)
+    // a refusal means that the ring is changing: look again
+    const giver = await chooseGiver(components, through, indivisible, init, signal)
     const answer = giver === undefined ? 'none answered' : await askFor(components, giver, init, signal)
     if (typeof answer !== 'string') return answer
     reasons.set(answer, (reasons.get(answer) ?? 0) + 1)
@@ -78,10 +76,12 @@ async function askFor ({ host, identity, entering }: JoinComponents, giver: Grap
   }
 }
 
-/** The nodes of a survey, the heaviest first, as many as are tried before the next survey. */
-async function heaviest ({ host }: JoinComponents, through: readonly Member[], without: ReadonlySet<MemberId>, init: JoinInit, signal: AbortSignal): Promise<GraphNode[]> {
-  const seen = await survey(host, through, init, signal)
-  return seen.sort((a, b) => b.weight - a.weight).flatMap(({ self }) => self ?? []).filter(({ view }) => !without.has(view.owner.id)).slice(0, init.giversMax)
+/** One of the heaviest nodes of a survey: joiners who come together spread over nearly equal ones, and none takes from a light one. */
+async function chooseGiver ({ host }: JoinComponents, through: readonly Member[], without: ReadonlySet<MemberId>, init: JoinInit, signal: AbortSignal): Promise<GraphNode | undefined> {
+  const seen = (await survey(host, through, init, signal)).filter(({ self }) => self !== undefined && !without.has(self.view.owner.id))
+  const most = Math.max(...seen.map(({ weight }) => weight))
+  const heavy = seen.filter(({ weight }) => weight >= init.heavyShare * most)
+  return heavy[Math.floor(host.random() * heavy.length)]?.self
 }
 
 /** Random walk: ask a node for its links and weight, go on at one of the links not yet seen. Small rings are seen whole. */
