@@ -15,7 +15,6 @@ import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { CODE_P2P, multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
-import { withCorkedSockets } from './corked-socket.ts'
 import { addressDialTimeoutMs, dialTimeoutMs } from './rpc/init.ts'
 
 export interface Libp2pNodeInit {
@@ -41,7 +40,7 @@ export async function createLibp2pNode (init: Libp2pNodeInit): Promise<Libp2pNod
     privateKey: init.privateKey,
     addresses: { listen: [...init.listen], ...(init.announce === undefined ? {} : { announce: [...init.announce] }) },
     transports: [tcp()],
-    connectionEncrypters: [withCorkedSockets(noise())],
+    connectionEncrypters: [noise()],
     // A window that grows beyond the read buffer resets streams that pause.
     streamMuxers: [yamux({ streamOptions: { initialStreamWindowSize: 256 * 1024, maxStreamWindowSize: 2 ** 20, maxReadBufferLength: 4 * 2 ** 20 } })],
     // The defaults refuse the sixth connection a second from one address, which keeps peers of one machine apart.

@@ -66,7 +66,7 @@ export class Caller {
 
   notify (notice: string, message: Uint8Array): void {
     if (this.#stream.isOpen && this.#stream.queuedBytes < queueBytesMax) this.#stream.write(encodeNotice(notice, message))
-    else this.#metrics.count('isobar_rpc_notices_dropped_total')
+    else this.#metrics.count('rpc_notices_dropped')
   }
 
   /** A frame came. Throws where the peer does not keep to the protocol, which ends the stream. */

@@ -55,12 +55,12 @@ export class Dialer {
       const addresses = readAddresses(contact, log)
       const connection = await libp2p.dial(addresses.length > 0 ? addresses : peer, { signal: AbortSignal.timeout(dialTimeoutMs) })
       this.forgive(contact.id)
-      metrics.count('isobar_rpc_dials_total', { result: 'connected' })
+      metrics.count('rpc_dials', { result: 'connected' })
       return connection
     } catch (error) {
       const refused = isRefused(error)
       this.#backOff(contact)
-      metrics.count('isobar_rpc_dials_total', { result: refused ? 'refused' : 'failed' })
+      metrics.count('rpc_dials', { result: refused ? 'refused' : 'failed' })
       log.debug({ peer: contact.id, error }, 'a dial failed')
       if (refused) onRefused(contact)
       throw new UnreachableError(`no connection to ${contact.id} at ${contact.addresses.join(', ')}: ${(error as Error).message}`)

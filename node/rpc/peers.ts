@@ -167,7 +167,7 @@ export class Peers {
     if (reason === undefined || error === undefined) return
     const { libp2p, log, metrics } = this.#components
     log.warn({ peer, reason, text: error.message }, 'a peer is disconnected')
-    metrics.count('isobar_rpc_disconnects_total', { reason })
+    metrics.count('rpc_disconnects', { reason })
     for (const connection of libp2p.getConnections()) if (connection.remotePeer.toString() === peer) connection.abort(error)
   }
 

@@ -105,7 +105,7 @@ export class Responder {
 
   #fail (id: number, method: string, error: unknown): void {
     const { name, text, definite } = failureOf(error)
-    this.#metrics.count('isobar_rpc_failures_total')
+    this.#metrics.count('rpc_failures')
     this.#log.debug({ method, name, text }, 'a request failed')
     this.#stream.write(encodeFailure(id, definite, name, text))
   }

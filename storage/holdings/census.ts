@@ -3,11 +3,13 @@
 // meanwhile is added. Records are those that users know: ordered records and objects, not entries at places.
 
 import type { Host } from '../../overlay/host.ts'
-import type { Interval } from '../../overlay/interval.ts'
+import { holdsKey, type Interval } from '../../overlay/interval.ts'
 import type { Store } from '../../overlay/store.ts'
 import { storageMetrics } from '../metrics.ts'
+import { keyName } from '../records/key-layout.ts'
 import { isLive, kindOf } from '../records/record.ts'
 import type { FrameRow } from '../records/row-frame.ts'
+import type { Writer } from './writer.ts'
 
 export interface Counts {
   /** Live records of ordered collections. */
@@ -33,17 +35,20 @@ export class Census {
   readonly #host: Host
   readonly #store: Store
   readonly #owned: () => readonly Interval[]
+  readonly #writer: () => Writer
   readonly #init: CensusInit
   #tally: Tally = { ...none }
   /** Writes flushed since a recount's snapshot. */
   #since: Tally | undefined
+  #hasCounted = false
   #isAsked = false
   #isStopped = false
 
-  constructor ({ host, store, owned }: { host: Host, store: Store, owned: () => readonly Interval[] }, init: CensusInit) {
+  constructor ({ host, store, owned, writer }: { host: Host, store: Store, owned: () => readonly Interval[], writer: () => Writer }, init: CensusInit) {
     this.#host = host
     this.#store = store
     this.#owned = owned
+    this.#writer = writer
     this.#init = init
   }
 
@@ -67,7 +72,7 @@ export class Census {
   recountLater (): void {
     if (this.#isAsked) return
     this.#isAsked = true
-    this.#host.after(this.#init.recountMs, () => {
+    this.#host.after(this.#hasCounted ? this.#init.recountMs : 0, () => {
       this.#isAsked = false
       if (this.#isStopped || this.#since !== undefined) return
       this.#recount().catch((error: unknown) => {
@@ -78,13 +83,20 @@ export class Census {
 
   async #recount (): Promise<void> {
     const counted: Tally = { ...none }
+    this.#hasCounted = true
     this.#since = { ...none }
+    // the snapshot may show these writes or not; as known so far, they are told later
+    const unsettled = this.#writer().unsettled()
     const snapshot = this.#store.snapshot()
+    const owned = [...this.#owned()]
+    for (const { key, settled } of unsettled.values()) {
+      if (settled !== undefined && owned.some(interval => holdsKey(interval, key))) counted[groupOf(settled)]++
+    }
     try {
-      for (const interval of [...this.#owned()]) {
+      for (const interval of owned) {
         for await (const page of snapshot.pages(interval, { pageRows: this.#init.scanPageRows })) {
           if (this.#isStopped) return
-          for (const { value } of page) counted[groupOf(value)]++
+          for (const { key, value } of page) if (!unsettled.has(keyName(key))) counted[groupOf(value)]++
         }
       }
       for (const name of Object.keys(none) as Array<keyof Counts>) this.#tally[name] = counted[name] + this.#since[name]

@@ -48,7 +48,7 @@ export class HeldParts implements Holdings {
     const { host, store, routing } = components
     this.#components = components
     this.#init = init
-    this.#census = new Census({ host, store, owned: () => this.#owned.intervals }, init)
+    this.#census = new Census({ host, store, owned: () => this.#owned.intervals, writer: () => this.writer }, init)
     this.writer = new Writer({ store, onFlushed: (before, after) => { this.#census.flushed(before, after) } })
     this.#sources = new FillSources({ host, store, writer: this.writer }, init)
     this.#offers = new Offers({ host, store, routing, owned: this.#owned, learning: () => this.#learners.intervals() }, init)

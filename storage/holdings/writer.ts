@@ -14,6 +14,8 @@ interface Pending {
   readonly key: Key
   readonly value: Uint8Array | undefined
   readonly flushed: Promise<void>
+  /** The newest value whose flush is known. */
+  settled: Uint8Array | undefined
 }
 
 /** What a flushed write changed. */
@@ -69,7 +71,7 @@ export class Writer {
   write (rows: readonly FrameRow[]): Promise<void> {
     const before = rows.map(row => this.latest(row.key))
     const flushed = this.#store.batch(rows.map(operationOf))
-    const given = rows.map(({ key, value }) => ({ key, value, flushed }))
+    const given = rows.map(({ key, value }, at) => ({ key, value, flushed, settled: this.#settledValue(key, before[at]) }))
     for (const pending of given) {
       this.#pending.set(keyName(pending.key), pending)
       for (const follower of this.#followers) follower.add(pending.key)
@@ -81,12 +83,28 @@ export class Writer {
       }
     }
     return flushed.then(() => {
+      for (const { key, value } of given) this.#settle(key, value)
       forget()
       rows.forEach((row, at) => { this.#onFlushed(before[at], row) })
     }, error => {
       forget()
       throw error
     })
+  }
+
+  /** Keys with writes that are not known to be flushed, each with its newest value that is: a snapshot may show either. */
+  unsettled (): ReadonlyMap<string, { readonly key: Key, readonly settled: Uint8Array | undefined }> {
+    return new Map(this.#pending)
+  }
+
+  #settledValue (key: Key, latest: Uint8Array | undefined): Uint8Array | undefined {
+    const pending = this.#pending.get(keyName(key))
+    return pending === undefined ? latest : pending.settled
+  }
+
+  #settle (key: Key, value: Uint8Array | undefined): void {
+    const pending = this.#pending.get(keyName(key))
+    if (pending !== undefined) pending.settled = value
   }
 
   /** Resolves when the newest write to key is flushed; at once when none waits. @throws what its batch threw */

@@ -123,7 +123,8 @@ class PartScan {
     const { from, countOnly, sinceMs } = this.#message
     if (countOnly || this.#moved.length >= movedMax) return
     const mark = decodeHeld(value)
-    const movedBack = mark.kind === 'place' && mark.movedTo !== undefined && compareKeys(mark.movedTo, from) < 0 && mark.version.ms >= sinceMs
+    if (mark.kind !== 'place' || mark.movedTo === undefined || mark.version.ms < sinceMs) return
+    const movedBack = compareKeys(mark.movedTo, from) < 0 && this.#cover.after(curveIndexOf(mark.movedTo, this.#prefixBytes)) === 'inside'
     if (movedBack) this.#moved.push(idOf(key, this.#prefixBytes))
   }
 

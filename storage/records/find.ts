@@ -58,7 +58,9 @@ export function planFind (asker: { host: Host, routing: Routing }, collection: C
   const prepared = prepare(space, extent)
   const cover = coverKeys(prepared, name, collectionPrefix(name).length)
   const query = new ByteWriter().text('find').text(name).bytes(wire.Extent.encode(extentToWire(extent))).text(JSON.stringify(words)).u8(any ? 1 : 0).finish()
-  const from = request.cursor === undefined ? { key: curveKey(name, 0), sinceMs: Math.floor(asker.host.wallClock()) } : readCursor(query, request.cursor)
+  // An update that has its version already may yet be on its way to its new place.
+  const sinceMs = Math.max(0, Math.floor(asker.host.wallClock()) - init.updateMsMax)
+  const from = request.cursor === undefined ? { key: curveKey(name, 0), sinceMs } : readCursor(query, request.cursor)
   const message = { collection: name, space, extent, words, any, countOnly, sinceMs: from.sinceMs }
   const page = new FoundPage({ ...asker, prepared }, message, { rows: limit, bytes: limits.bytesMax }, init)
   return {

@@ -1,3 +1,5 @@
+// IntervalMap against an array with one value a key, and the rows that its changes ask for.
+
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { IntervalMap } from '../../overlay/interval-map.ts'

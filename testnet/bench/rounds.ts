@@ -3,13 +3,13 @@
 
 import { cpuUsOf } from './process-usage.ts'
 import { median } from './statistics.ts'
-import type { Done } from './parts/load.ts'
+import type { Done, Span } from './parts/load.ts'
 
 export interface Subject {
   readonly name: string
   /** Processes that carry the operations out, the load generator not among them. */
   readonly pids: readonly number[]
-  run (forMs: number): Promise<Done>
+  run (span: Span): Promise<Done>
 }
 
 export interface Measured {
@@ -22,17 +22,18 @@ export interface Measured {
 export interface RoundsInit {
   readonly rounds: number
   readonly forMs: number
-  readonly warmUpMs: number
+  /** Of the first round: compilers look at counts. */
+  readonly warmUp: Span
   readonly progress: (line: string) => void
 }
 
-export async function measureInTurn (subjects: readonly Subject[], { rounds, forMs, warmUpMs, progress }: RoundsInit): Promise<ReadonlyMap<string, Measured>> {
+export async function measureInTurn (subjects: readonly Subject[], { rounds, forMs, warmUp, progress }: RoundsInit): Promise<ReadonlyMap<string, Measured>> {
   const samples = new Map(subjects.map(({ name }) => [name, { perS: [] as number[], count: 0, cpuUs: 0 }]))
   for (let round = 0; round <= rounds; round++) {
     progress(round === 0 ? `  warm-up of ${subjects.map(({ name }) => name).join(', ')}` : `  round ${round} of ${rounds}`)
     for (const { name, pids, run } of subjects) {
       const beforeUs = cpuUsOf(pids)
-      const { count, ms } = await run(round === 0 ? warmUpMs : forMs)
+      const { count, ms } = await run(round === 0 ? warmUp : { ms: forMs, count: 1 })
       if (round === 0) continue
       const sample = samples.get(name)!
       sample.perS.push(count / ms * 1_000)

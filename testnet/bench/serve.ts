@@ -9,7 +9,7 @@ import { Random } from '../simulator/random.ts'
 import type { BenchOptions, BenchResult } from './bench.ts'
 import { Daemons } from './daemons.ts'
 import { Part } from './part.ts'
-import type { BatchInput, Done, RateInput, RowsInput, Target } from './parts/load.ts'
+import type { BatchInput, Done, RateInput, RowsInput, Span, Target } from './parts/load.ts'
 import type { Form } from './parts/http-connection.ts'
 import { measureInTurn, type Measured, type RoundsInit, type Subject } from './rounds.ts'
 import { rounded } from './statistics.ts'
@@ -29,11 +29,12 @@ interface Size {
   readonly batchLines: number
   readonly rounds: number
   readonly forMs: number
-  readonly warmUpMs: number
+  /** For each daemon of a ring. */
+  readonly warmUp: Span
 }
 
-const full: Size = { ordered: 100_000, located: 50_000, batchLines: 5_000, rounds: 7, forMs: 1_500, warmUpMs: 1_500 }
-const quickly: Size = { ordered: 12_000, located: 6_000, batchLines: 1_000, rounds: 3, forMs: 200, warmUpMs: 200 }
+const full: Size = { ordered: 100_000, located: 50_000, batchLines: 5_000, rounds: 7, forMs: 1_500, warmUp: { ms: 1_500, count: 20_000 } }
+const quickly: Size = { ordered: 12_000, located: 6_000, batchLines: 1_000, rounds: 3, forMs: 200, warmUp: { ms: 200, count: 4_000 } }
 
 /** The processes beside the daemons. */
 interface Rivals {
@@ -67,7 +68,7 @@ export async function run ({ quick, progress }: BenchOptions): Promise<BenchResu
     const rows = []
     for (const count of daemonCounts) {
       await daemons.growTo(count)
-      rows.push(await measure(stage, ceilings, { ...size, progress: line => { progress(`serve: ${count} daemons${line}`) } }))
+      rows.push(await measure(stage, ceilings, { rounds: size.rounds, forMs: size.forMs, warmUp: { ms: size.warmUp.ms, count: size.warmUp.count * count }, progress: line => { progress(`serve: ${count} daemons${line}`) } }))
     }
     return { setup: { seed, inFlight, valueBytes, frame, ...size }, rows }
   } finally {
@@ -82,8 +83,8 @@ function randomKey (random: Random): string {
 async function fill ({ daemons, rivals, keys, value, size }: Stage, random: Random): Promise<void> {
   const ports = daemons.ports.slice(0, 1)
   const located = Array.from({ length: size.located }, (_, at) => JSON.stringify({ key: `object-${at}`, value, point: [random.next() * 360 - 180, random.next() * 180 - 90] }))
-  await rivals.load.ask<Done>('batches', { ports, path: '/v1/objects:batch', lines: linesOf(keys, value), forMs: 0 } satisfies BatchInput)
-  await rivals.load.ask<Done>('batches', { ports, path: '/v1/objects:batch?collection=places', lines: located, forMs: 0 } satisfies BatchInput)
+  await rivals.load.ask<Done>('batches', { ports, path: '/v1/objects:batch', lines: linesOf(keys, value), span: { ms: 0, count: 1 } } satisfies BatchInput)
+  await rivals.load.ask<Done>('batches', { ports, path: '/v1/objects:batch?collection=places', lines: located, span: { ms: 0, count: 1 } } satisfies BatchInput)
   await rivals.scan.ask('fill', { directory: join(daemons.folder, 'scan'), keys, value })
 }
 
@@ -101,9 +102,9 @@ async function ceilingsOf ({ rivals, keys, value }: Stage): Promise<readonly Sub
     requests(rivals, 'generator', [handler.pid], [{ port: bare, paths: asked.map(pathOf) }], { method: 'GET' }),
     requests(rivals, 'emptyGet', [handler.pid], [{ port: empty, paths: asked.map(pathOf) }], { method: 'GET' }),
     requests(rivals, 'emptyPut', [handler.pid], [{ port: empty, paths: asked.map(pathOf) }], putForm(value)),
-    { name: 'scan', pids: [scan.pid], run: async forMs => await scan.ask('scan', { forMs }) },
-    { name: 'scanJson', pids: [scan.pid], run: async forMs => await scan.ask('scanJson', { forMs }) },
-    { name: 'stream', pids: [answering.pid, calling.pid], run: async forMs => await calling.ask('calls', { contact, requestBytes: frame.requestBytes, inFlight, forMs }) }
+    { name: 'scan', pids: [scan.pid], run: async span => await scan.ask('scan', { span }) },
+    { name: 'scanJson', pids: [scan.pid], run: async span => await scan.ask('scanJson', { span }) },
+    { name: 'stream', pids: [answering.pid, calling.pid], run: async span => await calling.ask('calls', { contact, requestBytes: frame.requestBytes, inFlight, span }) }
   ]
 }
 
@@ -112,7 +113,7 @@ function putForm (body: string): Form {
 }
 
 function requests ({ load }: Rivals, name: string, pids: readonly number[], targets: readonly Target[], form: Form): Subject {
-  return { name, pids, run: async forMs => await load.ask('rate', { targets, inFlight, forMs, ...form } satisfies RateInput) }
+  return { name, pids, run: async span => await load.ask('rate', { targets, inFlight, span, ...form } satisfies RateInput) }
 }
 
 function pathOf (key: string): string {
@@ -157,12 +158,12 @@ function daemonSubjects ({ daemons, rivals, size, keys, value }: Stage, owned: r
   const { pids, ports } = daemons
   const port = ports[0]!
   const lines = linesOf(keys.slice(0, size.batchLines), value)
-  const read = (name: string, path: string, rows: number): Subject => ({ name, pids, run: async forMs => await rivals.load.ask('rows', { port, path, rows, forMs } satisfies RowsInput) })
+  const read = (name: string, path: string, rows: number): Subject => ({ name, pids, run: async span => await rivals.load.ask('rows', { port, path, rows, span } satisfies RowsInput) })
   return [
     requests(rivals, 'get', pids, owned, { method: 'GET' }),
     ...(others.length === 0 ? [] : [requests(rivals, 'remoteGet', pids, others, { method: 'GET' })]),
     requests(rivals, 'put', pids, owned, putForm(value)),
-    { name: 'batchPut', pids, run: async forMs => await rivals.load.ask('batches', { ports, path: '/v1/objects:batch', lines, forMs } satisfies BatchInput) },
+    { name: 'batchPut', pids, run: async span => await rivals.load.ask('batches', { ports, path: '/v1/objects:batch', lines, span } satisfies BatchInput) },
     read('rangeRows', '/v1/range', size.ordered),
     read('findRows', '/v1/find?bbox=-180,-90,180,90', size.located)
   ]

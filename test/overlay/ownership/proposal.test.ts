@@ -1,3 +1,5 @@
+// The claimer's side of one ballot, step by step, with values worked out by hand.
+
 import assert from 'node:assert/strict'
 import { accept } from '../../../overlay/ownership/accept.ts'
 import { promise } from '../../../overlay/ownership/promise.ts'

@@ -1,3 +1,5 @@
+// Each rule of promise, accept, learn and catch-up in its cases, with values worked out by hand.
+
 import assert from 'node:assert/strict'
 import { accept } from '../../../overlay/ownership/accept.ts'
 import { compareBallots, nextBallot } from '../../../overlay/ownership/ballot.ts'

@@ -6,6 +6,12 @@ import { loopback } from '../../local/ports.ts'
 import type { Tasks } from '../part.ts'
 import { HttpConnection, requestBytes, type Form } from './http-connection.ts'
 
+/** How long a task goes on: until both are reached. */
+export interface Span {
+  readonly ms: number
+  readonly count: number
+}
+
 export interface Target {
   readonly port: number
   readonly paths: readonly string[]
@@ -14,21 +20,21 @@ export interface Target {
 export interface RateInput extends Form {
   readonly targets: readonly Target[]
   readonly inFlight: number
-  readonly forMs: number
+  readonly span: Span
 }
 
 export interface RowsInput {
   readonly port: number
   readonly path: string
   readonly rows: number
-  readonly forMs: number
+  readonly span: Span
 }
 
 export interface BatchInput {
   readonly ports: readonly number[]
   readonly path: string
   readonly lines: readonly string[]
-  readonly forMs: number
+  readonly span: Span
 }
 
 /** How many operations in how many milliseconds. */
@@ -40,16 +46,15 @@ export interface Done {
 const agent = new Agent({ keepAlive: true })
 
 /** Answers a second to requests that go round the paths of each target, connections spread evenly over the targets. */
-async function rate ({ targets, inFlight, forMs, ...form }: RateInput): Promise<Done> {
+async function rate ({ targets, inFlight, span, ...form }: RateInput): Promise<Done> {
   const ready = targets.map(({ port, paths }) => ({ port, requests: paths.map(path => requestBytes(port, path, form)) }))
   const connections = Array.from({ length: inFlight }, (_, at) => new HttpConnection(ready[at % ready.length]!.port))
   let count = 0
   const startMs = performance.now()
-  const endMs = startMs + forMs
   const work = async (connection: HttpConnection, at: number): Promise<void> => {
     const { requests } = ready[at % ready.length]!
     // Each connection begins elsewhere, so that no key is asked for by two at the same time.
-    for (let next = Math.floor(at * requests.length / inFlight); performance.now() < endMs; next++) {
+    for (let next = Math.floor(at * requests.length / inFlight); count < span.count || performance.now() - startMs < span.ms; next++) {
       const { status, head } = await connection.send(requests[next % requests.length]!)
       if (status >= 300) throw new Error(`${form.method} got ${head.split('\r\n', 1)[0]}`)
       count++
@@ -79,7 +84,7 @@ async function hops ({ port, paths }: Target): Promise<number[]> {
 }
 
 /** Rows of NDJSON answers that are read one after the other; each must hold all rows. */
-async function rows ({ port, path, rows, forMs }: RowsInput): Promise<Done> {
+async function rows ({ port, path, rows, span }: RowsInput): Promise<Done> {
   const startMs = performance.now()
   let count = 0
   do {
@@ -87,12 +92,12 @@ async function rows ({ port, path, rows, forMs }: RowsInput): Promise<Done> {
     const got = await lineCount(response) - 1
     if (response.statusCode !== 200 || got !== rows) throw new Error(`${path} gave status ${response.statusCode} and ${got} rows, not ${rows}`)
     count += got
-  } while (performance.now() - startMs < forMs)
+  } while (count < span.count || performance.now() - startMs < span.ms)
   return { count, ms: performance.now() - startMs }
 }
 
 /** Lines that batches stored, one batch at a time to each port. */
-async function batches ({ ports, path, lines, forMs }: BatchInput): Promise<Done> {
+async function batches ({ ports, path, lines, span }: BatchInput): Promise<Done> {
   const body = Buffer.from(lines.join('\n') + '\n')
   const startMs = performance.now()
   let count = 0
@@ -102,7 +107,7 @@ async function batches ({ ports, path, lines, forMs }: BatchInput): Promise<Done
       const end = (await lastLineOf(response) as { end?: { lines: number, failed: number } }).end
       if (end?.lines !== lines.length || end.failed > 0) throw new Error(`a batch of ${lines.length} lines ended with ${JSON.stringify(end)}`)
       count += end.lines
-    } while (performance.now() - startMs < forMs)
+    } while (count < span.count || performance.now() - startMs < span.ms)
   }
   await Promise.all(ports.map(work))
   return { count, ms: performance.now() - startMs }

@@ -4,7 +4,7 @@
 import { Buffer } from 'node:buffer'
 import { databaseIn, type LevelDatabase } from '../../../node/level-database.ts'
 import type { Tasks } from '../part.ts'
-import type { Done } from './load.ts'
+import type { Done, Span } from './load.ts'
 
 interface FillInput {
   readonly directory: string
@@ -23,16 +23,16 @@ async function fill ({ directory, keys, value }: FillInput): Promise<void> {
   await database.batch(keys.map(key => ({ type: 'put' as const, key: Buffer.from(key), value: Buffer.from(value) })), { sync: true })
 }
 
-async function scan ({ forMs }: { forMs: number }): Promise<Done> {
-  return await repeat(forMs, () => 0)
+async function scan ({ span }: { span: Span }): Promise<Done> {
+  return await repeat(span, () => 0)
 }
 
 /** With the fields of a record. */
-async function scanJson ({ forMs }: { forMs: number }): Promise<Done> {
-  return await repeat(forMs, (key, value) => JSON.stringify({ key: text(key), value: text(value), contentType: 'text/plain; charset=utf-8', version: '1767225600000-0-00000000000000000000000000000001' }).length)
+async function scanJson ({ span }: { span: Span }): Promise<Done> {
+  return await repeat(span, (key, value) => JSON.stringify({ key: text(key), value: text(value), contentType: 'text/plain; charset=utf-8', version: '1767225600000-0-00000000000000000000000000000001' }).length)
 }
 
-async function repeat (forMs: number, each: (key: Uint8Array, value: Uint8Array) => number): Promise<Done> {
+async function repeat (span: Span, each: (key: Uint8Array, value: Uint8Array) => number): Promise<Done> {
   const startMs = performance.now()
   let count = 0
   let characters = 0
@@ -43,7 +43,7 @@ async function repeat (forMs: number, each: (key: Uint8Array, value: Uint8Array)
       count += page.length
     }
     await rows.close()
-  } while (performance.now() - startMs < forMs)
+  } while (count < span.count || performance.now() - startMs < span.ms)
   if (Number.isNaN(characters)) throw new Error('text without a length')
   return { count, ms: performance.now() - startMs }
 }

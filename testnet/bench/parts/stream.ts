@@ -6,13 +6,13 @@ import type { Contact, Logger, Method, Metrics } from '../../../overlay/host.ts'
 import { createLibp2pHost, type Libp2pHost } from '../../../node/libp2p-host.ts'
 import { loopback } from '../../local/ports.ts'
 import type { Tasks } from '../part.ts'
-import type { Done } from './load.ts'
+import type { Done, Span } from './load.ts'
 
 interface CallsInput {
   readonly contact: Contact
   readonly requestBytes: number
   readonly inFlight: number
-  readonly forMs: number
+  readonly span: Span
 }
 
 const same = { encode: (bytes: Uint8Array) => bytes, decode: (bytes: Uint8Array) => bytes }
@@ -38,7 +38,7 @@ async function listen ({ replyBytes }: { replyBytes: number }): Promise<Contact>
   return listening.self
 }
 
-async function calls ({ contact, requestBytes, inFlight, forMs }: CallsInput): Promise<Done> {
+async function calls ({ contact, requestBytes, inFlight, span }: CallsInput): Promise<Done> {
   if (host === undefined) await (await start()).start()
   const calling = host!
   const request = new Uint8Array(requestBytes)
@@ -47,7 +47,7 @@ async function calls ({ contact, requestBytes, inFlight, forMs }: CallsInput): P
   let count = 0
   const startMs = performance.now()
   await Promise.all(Array.from({ length: inFlight }, async () => {
-    while (performance.now() - startMs < forMs) {
+    while (count < span.count || performance.now() - startMs < span.ms) {
       await calling.call(contact, echo, request, { deadlineMs: callMs })
       count++
     }
