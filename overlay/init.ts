@@ -22,6 +22,7 @@ export const overlayDefaults: OverlayInit = {
 
   hopsMax: 128, // guess: ten times what a lookup takes among 4,096 nodes
   attemptMs: 2000, // guess: above a slow flush or a long pause of garbage collection
+  probeMs: 500, // guess: far above a round trip
   backoffMs: 20, // guess: about one change of hands on a local network
   backoffMsMax: 500, // guess
   silentMs: 1000, // guess: rides over one reconnect

@@ -10,7 +10,9 @@ import type { MemberId } from '../member.ts'
 import { isNewer } from './atlas.ts'
 import type { OwnerView, Target } from './routing.ts'
 
-type State = 'new' | 'asked' | 'failed'
+/** `refused`: no connection, so it may just be starting again; `silent`: it did not answer in time. */
+export type Failure = 'refused' | 'silent'
+type State = 'new' | 'asked' | Failure
 
 interface Candidate {
   view: OwnerView
@@ -41,7 +43,7 @@ export class Bracket {
     if (known === undefined) {
       if (this.#candidates.size >= candidatesMax) this.#forgetFarthest()
       this.#candidates.set(view.owner.id, { view, state: 'new' })
-    } else if (known.state !== 'failed' && (isNewer(view, known.view) || (known.state === 'new' && this.#fitsBetter(view, known.view)))) {
+    } else if (!hasFailed(known) && (isNewer(view, known.view) || (known.state === 'new' && this.#fitsBetter(view, known.view)))) {
       known.view = view
       known.state = 'new'
     }
@@ -54,17 +56,17 @@ export class Bracket {
   }
 
   /** The node did not answer. */
-  failed (id: MemberId): void {
+  failed (id: MemberId, how: Failure): void {
     const candidate = this.#candidates.get(id)
-    if (candidate !== undefined) candidate.state = 'failed'
+    if (candidate !== undefined) candidate.state = how
   }
 
-  /** Ask everyone again: something may have changed hands or come back. */
+  /** Ask everyone again: something may have changed hands or come back. Who was silent would only take as long again. */
   renew (): void {
     this.changing = false
     this.#widened = 0
     for (const candidate of this.#candidates.values()) {
-      candidate.state = 'new'
+      if (candidate.state !== 'silent') candidate.state = 'new'
     }
   }
 
@@ -89,9 +91,13 @@ export class Bracket {
     return this.#widened % 2 === 0 ? left ?? right : right ?? left
   }
 
-  /** A silent node that is thought to own the target. */
-  silentOwner (): OwnerView | undefined {
-    return this.#newestCovering('failed')
+  /** A node that is thought to own the target and did not answer, and how. */
+  failedOwner (): { readonly view: OwnerView, readonly how: Failure } | undefined {
+    for (const how of ['silent', 'refused'] as const) {
+      const view = this.#newestCovering(how)
+      if (view !== undefined) return { view, how }
+    }
+    return undefined
   }
 
   /** The keys around the target that no node which answered claims. */
@@ -120,7 +126,7 @@ export class Bracket {
   #nearestLeft (): Candidate | undefined {
     let best: Candidate | undefined
     for (const candidate of this.#candidates.values()) {
-      if (candidate.state === 'failed' || !startsBefore(candidate.view.interval, this.target)) continue
+      if (hasFailed(candidate) || !startsBefore(candidate.view.interval, this.target)) continue
       if (best === undefined || compareKeys(candidate.view.interval.low, best.view.interval.low) > 0) best = candidate
     }
     return best
@@ -129,7 +135,7 @@ export class Bracket {
   #nearestRight (): Candidate | undefined {
     let best: Candidate | undefined
     for (const candidate of this.#candidates.values()) {
-      if (candidate.state === 'failed' || startsBefore(candidate.view.interval, this.target)) continue
+      if (hasFailed(candidate) || startsBefore(candidate.view.interval, this.target)) continue
       if (best === undefined || compareKeys(candidate.view.interval.low, best.view.interval.low) < 0) best = candidate
     }
     return best
@@ -145,6 +151,10 @@ export class Bracket {
     const farthest = isNearerToLow(this.target.key, lowest!.view.interval, highest!.view.interval.low) ? highest! : lowest!
     this.#candidates.delete(farthest.view.owner.id)
   }
+}
+
+function hasFailed ({ state }: Candidate): boolean {
+  return state === 'refused' || state === 'silent'
 }
 
 /** Does an interval hold the target: its key, or the keys just below it? */

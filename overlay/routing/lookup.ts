@@ -3,13 +3,13 @@
 // to ask next. A silent owner does not hang it: the bracket closes around the dead node from both sides, which gives
 // the missing interval.
 
-import { isDefinite, OwnerUnreachableError, TimeoutError } from '../errors.ts'
+import { errorName, isDefinite, OwnerUnreachableError, TimeoutError } from '../errors.ts'
 import type { Host } from '../host.ts'
 import { lookupMethod } from '../messages.ts'
 import { keyText } from '../key-text.ts'
 import type { MemberId } from '../member.ts'
 import { isNewer, type Atlas } from './atlas.ts'
-import { Bracket, covers } from './bracket.ts'
+import { Bracket, covers, type Failure } from './bracket.ts'
 import type { OwnerView, Target, Trace } from './routing.ts'
 
 export interface LookupComponents {
@@ -29,11 +29,18 @@ export interface LookupInit {
   readonly hopsMax: number
   /** Milliseconds that one node has to answer before the next is tried. */
   readonly attemptMs: number
+  /** The same for a node that has just been silent. */
+  readonly probeMs: number
   /** First wait, in ms, when a key is changing hands or its new owner is not known yet; doubles. */
   readonly backoffMs: number
   readonly backoffMsMax: number
   /** Milliseconds without an answer from an owner, tried at least twice, after which its keys count as unreachable. */
   readonly silentMs: number
+}
+
+export interface FailedNode {
+  readonly view: OwnerView
+  readonly how: Failure
 }
 
 export interface LookupOptions {
@@ -42,7 +49,7 @@ export interface LookupOptions {
   readonly signal?: AbortSignal | undefined
   readonly trace?: Trace | undefined
   /** Nodes that just failed to answer the caller. */
-  readonly silent?: readonly OwnerView[] | undefined
+  readonly failed?: readonly FailedNode[] | undefined
 }
 
 /**
@@ -52,7 +59,7 @@ export interface LookupOptions {
  */
 export async function lookup (components: LookupComponents, target: Target, init: LookupInit, options: LookupOptions): Promise<OwnerView> {
   const { host } = components
-  const bracket = begin(components, target, options.silent ?? [])
+  const bracket = begin(components, target, options.failed ?? [])
   const startMs = host.now()
   let hops = 0
   for (let round = 0; ; round++) {
@@ -61,21 +68,23 @@ export async function lookup (components: LookupComponents, target: Target, init
       const owner = await ask(components, bracket, next, init, options)
       if (owner !== undefined) return owner
     }
-    const silent = bracket.silentOwner()
-    if (!bracket.changing && round > 0 && hops > 0 && host.now() - startMs >= init.silentMs) throw unreachable(bracket, silent)
+    const failed = bracket.failedOwner()
+    const isOver = failed?.how === 'silent' || (round > 0 && host.now() - startMs >= init.silentMs)
+    if (!bracket.changing && hops > 0 && isOver) throw unreachable(bracket, failed?.view)
     const waitMs = Math.min(init.backoffMsMax, init.backoffMs * 2 ** round) * (0.5 + host.random())
-    if (hops >= init.hopsMax || host.now() + waitMs > options.endMs) throw silent !== undefined || hops > 0 ? unreachable(bracket, silent) : alone(target)
+    if (hops >= init.hopsMax || host.now() + waitMs > options.endMs) throw failed !== undefined || hops > 0 ? unreachable(bracket, failed?.view) : alone(target)
     await host.sleep(waitMs, options.signal)
     for (const view of components.near(target).near) bracket.hear(view)
     bracket.renew()
   }
 }
 
-function begin (components: LookupComponents, target: Target, silent: readonly OwnerView[]): Bracket {
+function begin (components: LookupComponents, target: Target, failed: readonly FailedNode[]): Bracket {
   const bracket = new Bracket(target)
   const { own, near } = components.near(target)
-  for (const view of [...silent, ...near]) bracket.hear(view)
-  for (const view of silent) bracket.failed(view.owner.id)
+  for (const view of [...failed.map(node => node.view), ...near]) bracket.hear(view)
+  // who was silent is probed once more: one message may have been lost
+  for (const { view, how } of failed) if (how === 'refused') bracket.failed(view.owner.id, how)
   if (own !== undefined) bracket.answered(own.owner.id, own)
   return bracket
 }
@@ -84,7 +93,8 @@ function begin (components: LookupComponents, target: Target, silent: readonly O
 async function ask (components: LookupComponents, bracket: Bracket, next: OwnerView, init: LookupInit, options: LookupOptions): Promise<OwnerView | undefined> {
   const { host } = components
   const { target } = bracket
-  const deadlineMs = Math.min(init.attemptMs, options.endMs - host.now())
+  const isProbe = options.failed?.some(({ view }) => view.owner.id === next.owner.id) === true
+  const deadlineMs = Math.min(attemptOf(init, options.endMs - host.now()), isProbe ? init.probeMs : Infinity)
   if (deadlineMs <= 0) throw new TimeoutError(`no owner of ${keyText(target.key)} found in time`)
   if (options.trace !== undefined) options.trace.hops++
   try {
@@ -102,10 +112,19 @@ async function ask (components: LookupComponents, bracket: Bracket, next: OwnerV
   } catch (error) {
     if (options.signal?.aborted === true) throw error
     host.log.debug({ node: next.owner.id, error: String(error), definite: isDefinite(error) }, 'lookup hop failed')
-    bracket.failed(next.owner.id)
+    bracket.failed(next.owner.id, failureOf(error))
     components.suspect(next)
   }
   return undefined
+}
+
+/** Milliseconds for one of several nodes to answer, with time left to go on without it. */
+export function attemptOf ({ attemptMs }: Pick<LookupInit, 'attemptMs'>, remainingMs: number): number {
+  return Math.min(attemptMs, remainingMs / 2)
+}
+
+export function failureOf (error: unknown): Failure {
+  return errorName(error) === 'TimeoutError' ? 'silent' : 'refused'
 }
 
 function hear (components: LookupComponents, bracket: Bracket, view: OwnerView): void {

@@ -10,7 +10,7 @@ import * as wire from '../wire/overlay.ts'
 import type { Ownership } from '../ownership/ownership.ts'
 import { isNewer } from './atlas.ts'
 import { covers } from './bracket.ts'
-import { lookup, type LookupComponents, type LookupInit } from './lookup.ts'
+import { attemptOf, failureOf, lookup, type FailedNode, type LookupComponents, type LookupInit } from './lookup.ts'
 import type { AskOptions, Asked, Owned, OwnerView, Routing, Target, Trace } from './routing.ts'
 
 export interface RouterComponents extends LookupComponents {
@@ -59,17 +59,17 @@ export class Router implements Routing {
   async ask<Request, Answer> (target: Target, method: Method<Request, Answer>, request: Request, options: AskOptions): Promise<Asked<Answer>> {
     const { host, atlas } = this.#components
     const endMs = host.now() + options.deadlineMs
-    const silent: OwnerView[] = []
+    const failed: FailedNode[] = []
     let told: OwnerView | undefined
     for (let tries = 0; tries < this.#init.redirectsMax; tries++) {
       const own = this.#components.ownership.standing(target)
       const owner = own.kind !== 'elsewhere'
         ? undefined
-        : told ?? atlas.at(target) ?? await lookup(this.#components, target, this.#init, { endMs, signal: options.signal, trace: options.trace, silent })
+        : told ?? atlas.at(target) ?? await lookup(this.#components, target, this.#init, { endMs, signal: options.signal, trace: options.trace, failed })
       const contact = owner?.owner.contact ?? host.self
       const remainingMs = endMs - host.now()
       if (remainingMs <= 0) break
-      const deadlineMs = options.repeatable === true ? Math.min(remainingMs, this.#init.attemptMs) : remainingMs
+      const deadlineMs = options.repeatable === true ? attemptOf(this.#init, remainingMs) : remainingMs
       if (owner !== undefined && options.trace !== undefined) options.trace.hops++
       try {
         const envelope = await host.call(contact, this.#envelope(method), request, { deadlineMs, signal: options.signal })
@@ -81,7 +81,7 @@ export class Router implements Routing {
         if (owner === undefined || !this.#mayTryAgain(error, options)) throw error
         atlas.forget(owner)
         this.#components.suspect(owner)
-        silent.push(owner)
+        failed.push({ view: owner, how: failureOf(error) })
       }
     }
     throw new TimeoutError(`the owner of ${keyText(target.key)} did not answer in ${options.deadlineMs} ms`)

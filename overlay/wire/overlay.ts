@@ -3789,7 +3789,6 @@ export interface HelloReply {
   self?: Member
   serving: boolean
   met: Member[]
-  listed: Member[]
 }
 
 export namespace HelloReply {
@@ -3819,21 +3818,13 @@ export namespace HelloReply {
           }
         }
 
-        if (obj.listed != null && obj.listed.length > 0) {
-          for (const value of obj.listed) {
-            w.uint32(34)
-            Member.codec().encode(value, w)
-          }
-        }
-
         if (opts.lengthDelimited !== false) {
           w.ldelim()
         }
       }, (reader, length, opts = {}) => {
         const obj: any = {
           serving: false,
-          met: [],
-          listed: []
+          met: []
         }
 
         const end = length == null ? reader.len : reader.pos + length
@@ -3862,16 +3853,6 @@ export namespace HelloReply {
               }))
               break
             }
-            case 4: {
-              if (opts.limits?.listed != null && obj.listed.length === opts.limits.listed) {
-                throw new MaxLengthError('Decode error - repeated field "listed" had too many elements')
-              }
-
-              obj.listed.push(Member.codec().decode(reader, reader.uint32(), {
-                limits: opts.limits?.listed$
-              }))
-              break
-            }
             default: {
               reader.skipType(tag & 7)
               break
@@ -3882,8 +3863,7 @@ export namespace HelloReply {
         return obj
       }, function * (reader, length, prefix, opts = {}) {
         const obj = {
-          met: 0,
-          listed: 0
+          met: 0
         }
 
         const end = length == null ? reader.len : reader.pos + length
@@ -3921,24 +3901,6 @@ export namespace HelloReply {
               }
 
               obj.met++
-
-              break
-            }
-            case 4: {
-              if (opts.limits?.listed != null && obj.listed === opts.limits.listed) {
-                throw new MaxLengthError('Streaming decode error - repeated field "listed" had too many elements')
-              }
-
-              for (const evt of Member.codec().stream(reader, reader.uint32(), `${prefix}.listed[]`, {
-                limits: opts.limits?.listed$
-              })) {
-                yield {
-                  ...evt,
-                  index: obj.listed
-                }
-              }
-
-              obj.listed++
 
               break
             }
@@ -3993,24 +3955,6 @@ export namespace HelloReply {
     value: string
   }
 
-  export interface HelloReplyListedIdFieldEvent {
-    field: '$.listed[].id'
-    value: string
-    index: number
-  }
-
-  export interface HelloReplyListedContactIdFieldEvent {
-    field: '$.listed[].contact.id'
-    value: string
-    index: number
-  }
-
-  export interface HelloReplyListedContactAddressesFieldEvent {
-    field: '$.listed[].contact.addresses[]'
-    index: number
-    value: string
-  }
-
   export function encode (obj: Partial<HelloReply>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, HelloReply.codec())
   }
@@ -4019,7 +3963,7 @@ export namespace HelloReply {
     return decodeMessage(buf, HelloReply.codec(), opts)
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HelloReply>): Generator<HelloReplySelfIdFieldEvent | HelloReplySelfContactIdFieldEvent | HelloReplySelfContactAddressesFieldEvent | HelloReplyServingFieldEvent | HelloReplyMetIdFieldEvent | HelloReplyMetContactIdFieldEvent | HelloReplyMetContactAddressesFieldEvent | HelloReplyListedIdFieldEvent | HelloReplyListedContactIdFieldEvent | HelloReplyListedContactAddressesFieldEvent> {
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<HelloReply>): Generator<HelloReplySelfIdFieldEvent | HelloReplySelfContactIdFieldEvent | HelloReplySelfContactAddressesFieldEvent | HelloReplyServingFieldEvent | HelloReplyMetIdFieldEvent | HelloReplyMetContactIdFieldEvent | HelloReplyMetContactAddressesFieldEvent> {
     return streamMessage(buf, HelloReply.codec(), opts)
   }
 }

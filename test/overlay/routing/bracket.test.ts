@@ -44,7 +44,7 @@ function search (ring: readonly RingNode[], target: Target, hints: readonly Owne
     const index = ring.findIndex(node => node.id === id)
     const node = ring[index]
     if (node?.isSilent === true) {
-      bracket.failed(id)
+      bracket.failed(id, 'refused')
       continue
     }
     const links = node === undefined ? [] : ring.slice(Math.max(0, index - linksEachSide), index + linksEachSide + 1).filter(other => other !== node)
@@ -71,10 +71,10 @@ describe('a bracket', () => {
     const order: string[] = []
     for (let next = bracket.next(); next !== undefined && order.length < 9; next = bracket.next()) {
       order.push(next.owner.id)
-      bracket.failed(next.owner.id)
+      bracket.failed(next.owner.id, 'refused')
     }
     assert.deepEqual(order, ['new', 'old', 'near right', 'far left'])
-    assert.equal(bracket.silentOwner()?.owner.id, 'new')
+    assert.equal(bracket.failedOwner()?.view?.owner.id, 'new')
   })
 
   it('ends at the owner, whatever partial and stale views it hears', () => {
@@ -134,11 +134,14 @@ describe('a bracket', () => {
     assert(covers(span(20, lineEnd), below(255)) && covers(span(0, lineEnd), on(0)) && !covers(span(0, lineEnd), below(0)))
   })
 
-  it('asks everybody anew after a wait, those that failed too', () => {
+  it('asks everybody anew after a wait, but for those that were silent', () => {
     const bracket = new Bracket(on(5))
     bracket.hear(view('a', 0, 10))
-    bracket.failed('a')
+    bracket.hear(view('b', 0, 10, { epoch: 2 }))
+    bracket.failed('a', 'refused')
+    bracket.failed('b', 'silent')
     assert.equal(bracket.next(), undefined)
+    assert.deepEqual([bracket.failedOwner()?.view.owner.id, bracket.failedOwner()?.how], ['b', 'silent'])
     bracket.changing = true
     bracket.renew()
     assert.deepEqual([bracket.changing, bracket.next()?.owner.id], [false, 'a'])

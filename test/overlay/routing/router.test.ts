@@ -130,17 +130,24 @@ describe('the router', () => {
     assert.deepEqual(echoes.ran, ['b', 'b'], 'once in the open, once in vain')
   })
 
-  it('repeats what may be repeated when the answer was lost', async () => {
-    const echoes = new Echoes()
-    const [a, b] = [await echoes.node('a'), await echoes.node('b')]
-    await echoes.ring.found(a, low)
-    await echoes.ring.found(b, high)
-    a.hear(b, high, 1)
-    await echoes.ring.settle(echoes.ask(a, kv('x')))
-    const heal = echoes.ring.world.partition(['b'], ['a'], { direction: 'out' })
-    a.host.after(1000, heal)
-    assert.equal(toString((await echoes.ring.settle(echoes.ask(a, kv('x'), { repeatable: true }))).answer), 'b')
-    assert.deepEqual(echoes.ran, ['b', 'b', 'b'])
+  it('repeats what may be repeated when the connection was lost before the answer', async () => {
+    for (const repeatable of [true, false]) {
+      const echoes = new Echoes()
+      const [a, b] = [await echoes.node('a'), await echoes.node('b')]
+      await echoes.ring.found(a, low)
+      await echoes.ring.found(b, high)
+      a.hear(b, high, 1)
+      let back: Promise<void> | undefined
+      echoes.onRun = () => {
+        if (back !== undefined) return
+        echoes.ring.kill('b')
+        back = a.host.sleep(300).then(async () => { await (await echoes.boot('b')).resume() })
+      }
+      const asked = echoes.ask(a, kv('x'), { repeatable })
+      if (repeatable) assert.equal(toString((await echoes.ring.settle(asked)).answer), 'b')
+      else await assert.rejects(echoes.ring.settle(asked), { name: 'ConnectionLostError', definite: false })
+      assert.deepEqual(echoes.ran, repeatable ? ['b', 'b'] : ['b'])
+    }
   })
 
   it('does not repeat what the owner itself refused', async () => {
