@@ -2,6 +2,7 @@
 // ".." are just characters. A GET gives the value as it was put; with Accept: application/json the whole record, with
 // application/geo+json a Feature. This is the hot path: no validation or serializing by schema.
 
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Cost, StoredRecord } from '../../storage/storage-api.ts'
 import { viewOf } from '../key-text.ts'
@@ -14,10 +15,13 @@ import { readQuery, requiredKey } from './query.ts'
 import { shownMs } from './row-forms.ts'
 import { featureText, mediaType, recordText, versionText } from './row-text.ts'
 import type { Surface } from './surface.ts'
+import type { TurnEnd } from './turn-end.ts'
 
 const putParameters = ['key', 'collection', 'point', 'text', 'deadlineMs']
 const parameters = ['key', 'collection', 'deadlineMs']
 const anyType = 'application/octet-stream'
+/** Values up to there are copied, to be sent together with their head and with other answers; a guess. */
+const singleWriteBytesMax = 16 * 1024
 /** Characters of a request id. A guess: a UUID has 36. */
 const requestIdLengthMax = 128
 
@@ -58,7 +62,7 @@ async function get (surface: Surface, request: FastifyRequest, reply: FastifyRep
   }
   reply.header('etag', `"${versionText(record.version)}"`)
   reply.header('x-isobar-hops', String(answer.hops))
-  if (form === anyType) return sendValue(reply, record)
+  if (form === anyType) return sendValue(reply, record, surface.turnEnd)
   if (form === geojsonType) return reply.header('content-type', geojsonType).send(Buffer.from(featureText(record)))
   return reply.header('content-type', 'application/json; charset=utf-8')
     .send(recordText(record).slice(0, -1) + ',' + JSON.stringify({ complete: true, missing: [], ...costOf(answer) }).slice(1))
@@ -82,13 +86,20 @@ function formOf (accept: string): string {
 }
 
 /** The value as it was put. It may be a page that somebody stored: it must not run as one of ours. */
-function sendValue (reply: FastifyReply, record: StoredRecord): FastifyReply {
+function sendValue (reply: FastifyReply, record: StoredRecord, turnEnd: TurnEnd): FastifyReply {
   const contentType = record.contentType ?? anyType
   reply.header('content-type', contentType)
   reply.header('x-content-type-options', 'nosniff')
   if (/html|xml|svg|script/i.test(contentType)) reply.header('content-security-policy', 'sandbox')
   if (record.point !== undefined) reply.header('x-isobar-point', record.point.join(','))
-  return reply.send(viewOf(record.value))
+  const { value } = record
+  if (value.length > singleWriteBytesMax) return reply.send(viewOf(value))
+  const { raw } = reply
+  const text = viewOf(value).toString('latin1')
+  raw.writeHead(200, { ...reply.getHeaders() as OutgoingHttpHeaders, 'content-length': value.length })
+  reply.hijack()
+  turnEnd.run(() => { raw.end(text, 'latin1') })
+  return reply
 }
 
 export function costOf ({ hops, peers, tookMs }: Cost): Cost {

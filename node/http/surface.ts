@@ -12,6 +12,7 @@ import { Problem } from './problem.ts'
 import { wholeNumber, type Query } from './query.ts'
 import type { RowForm } from './row-forms.ts'
 import { sendRows } from './send-rows.ts'
+import { TurnEnd } from './turn-end.ts'
 
 /** Definitions remembered. They do not change, so those that are known stay right. A guess. */
 const definitionsMax = 1_000
@@ -30,6 +31,7 @@ export class Surface {
   readonly gate: Gate
   readonly log: Logger
   readonly metrics: Metrics
+  readonly turnEnd = new TurnEnd()
   readonly #definitions = new Map<string, CollectionDefinition>([
     [orderedDefault, { name: orderedDefault, kind: 'ordered' }],
     [spatialDefault, { name: spatialDefault, kind: 'spatial', space: lonLat }]

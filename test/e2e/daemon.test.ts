@@ -35,7 +35,7 @@ describe('a daemon', () => {
       await ended
     }
     await ring?.close()
-    rmSync(folder, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   })
 
   /** The daemon that most of these are about. */

@@ -93,7 +93,7 @@ export class Ring {
       peer.signal('SIGCONT')
       await peer.stop(stopMs)
     }))
-    rmSync(this.folder, { recursive: true, force: true })
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }
 }
 

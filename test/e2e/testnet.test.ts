@@ -40,7 +40,7 @@ describe('the local testnet', () => {
       child.kill('SIGKILL')
       await ended
     }
-    rmSync(folder, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   })
 
   const run = (command: string, ...args: string[]): Program => {

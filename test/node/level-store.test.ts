@@ -30,7 +30,7 @@ describe('node/level-store', () => {
   })
   afterEach(async () => {
     await Promise.all(opened.map(async store => await store.close()))
-    await rm(directory, { recursive: true })
+    await rm(directory, { recursive: true, maxRetries: 10, retryDelay: 100 })
   })
 
   async function open (log?: Logger): Promise<Store> {

@@ -1,4 +1,5 @@
-// Open faults of other systems (users.md 2.1), on a ring of whole simulated nodes and asked of every peer.
+// Faults that other systems have or had in the open, each with the smallest input that shows it, on a ring of whole simulated nodes
+// and asked of every peer.
 
 import assert from 'node:assert/strict'
 import { fromString } from 'uint8arrays/from-string'
@@ -166,6 +167,23 @@ describe('on every peer of a ring', () => {
     for (const words of [[''], ['   '], ['!!!'], ['something', '!!!']]) {
       await assert.rejects(ring.settle(ring.asker().node.storage.find(find(world, { words }), deadline)), { name: 'InvalidRequestError' }, JSON.stringify(words))
     }
+  })
+
+  it('2,000 ranges at once through one of them are all answered, and 500 that give up leave nothing behind (case 15)', async () => {
+    const ring = await Ring.at(kvBoundaries(5), { seed: 11 })
+    const keys = Array.from({ length: 20 }, (_, number) => (number * 500).toString().padStart(4, '0'))
+    await ring.load(keys, async key => { await ring.putKey(key) })
+    const { storage } = ring.cluster.get('n2').node
+    const answers = await ring.settle(Promise.all(Array.from({ length: 2000 }, async () => await storage.range(range(), deadline))))
+    for (const answer of answers) assert.deepEqual([answer.complete, answer.records.length], [true, 20])
+    const outcomes = await ring.settle(Promise.allSettled(Array.from({ length: 500 }, async (_, index) => {
+      const controller = new AbortController()
+      ring.cluster.world.clock.schedule(index % 40, { run: () => { controller.abort() } })
+      await storage.range(range(), { ...deadline, signal: controller.signal })
+    })))
+    for (const outcome of outcomes) if (outcome.status === 'rejected') assert.equal((outcome.reason as Error).name, 'AbortError')
+    assert(outcomes.some(({ status }) => status === 'rejected'))
+    assert.deepEqual(await ranged(ring, {}), keys)
   })
 })
 
