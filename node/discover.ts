@@ -29,13 +29,14 @@ export async function discover ({ libp2p, log, contacts, deadline }: DiscoverCom
   const isAlone = libp2p.getPeers().length === 0 && !bootstrap.some(hasPeerId)
   const bounded = deadline(isAlone ? discoverMsMax : discoverMoreMsMax)
   const nameless = bootstrap.filter(address => !hasPeerId(address))
-  const [dialed, near] = await Promise.all([
-    Promise.all(nameless.map(address => dialNameless(libp2p, address, bounded))),
-    nearPeers(libp2p, log, bounded)
-  ])
+  const dialed = await Promise.all(nameless.map(address => dialNameless(libp2p, address, bounded)))
+  const named = namedContacts(bootstrap)
+  // a query of kad-dht opens streams to many peers: only where the list leads nowhere
+  const isListed = named.length > 0 || dialed.some(({ id }) => id !== '')
+  const near = isListed ? [] : await nearPeers(libp2p, log, bounded)
   for (const peer of libp2p.getPeers()) add(contacts.get(peer.toString()) ?? await stored(libp2p, peer))
   for (const contact of dialed) add(contact)
-  for (const contact of namedContacts(bootstrap)) add(contact)
+  for (const contact of named) add(contact)
   for (const contact of near) add(contact)
   return [...found.values()].slice(0, discoveredMax)
 }

@@ -58,7 +58,8 @@ export async function createLibp2pNode (init: Libp2pNodeInit): Promise<Libp2pNod
         peerInfoMapper: passthroughMapper,
         // With true, the first query asks nobody and the next comes minutes later.
         allowQueryWithZeroPeers: false,
-        initialQuerySelfInterval: 200,
+        // While many peers start at once, each filling its table at once costs more than all the rest.
+        initialQuerySelfInterval: 5_000,
         querySelfInterval: 60_000
       })
     }
