@@ -1,5 +1,7 @@
-// Ways into a ring: peers that are connected, the bootstrap list, and what kad-dht finds near this node's own id. Bounded
-// in time and number. A bootstrap address without a peer id is dialed to learn the id.
+// Ways into a ring: peers that are connected, the bootstrap list, and, where nobody on that list answers, what kad-dht
+// finds near this node's own id, beginning at the connected peers. A query of kad-dht opens streams to many peers, and
+// costs more than all the rest when many start at once, so it is the last resort. A bootstrap address without a peer id is
+// dialed to learn the id. Bounded in time, and in number: what lies beyond discoveredMax, connected peers first, is cut.
 
 import type { PeerId } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
@@ -17,7 +19,7 @@ export interface DiscoverComponents {
   readonly deadline: (ms: number) => AbortSignal
 }
 
-/** Connected peers first, then the bootstrap list, then what kad-dht knows. */
+/** Connected peers first, then the bootstrap list, then what kad-dht knows: discoveredMax contacts at most, none twice. */
 export async function discover ({ libp2p, log, contacts, deadline }: DiscoverComponents, listed: readonly string[]): Promise<Contact[]> {
   const own = new Set(libp2p.getMultiaddrs().map(address => withoutPeerId(address.toString())))
   const bootstrap = listed.filter(address => !own.has(withoutPeerId(address)))
@@ -31,9 +33,10 @@ export async function discover ({ libp2p, log, contacts, deadline }: DiscoverCom
   const nameless = bootstrap.filter(address => !hasPeerId(address))
   const dialed = await Promise.all(nameless.map(address => dialNameless(libp2p, address, bounded)))
   const named = namedContacts(bootstrap)
-  // a query of kad-dht opens streams to many peers: only where the list leads nowhere
-  const isListed = named.length > 0 || dialed.some(({ id }) => id !== '')
-  const near = isListed ? [] : await nearPeers(libp2p, log, bounded)
+  const connected = new Set(libp2p.getPeers().map(peer => peer.toString()))
+  const listLeads = dialed.some(({ id }) => id !== '') || named.some(({ id }) => connected.has(id))
+  // its own deadline: an address that is silent may have used up the first
+  const near = listLeads || connected.size === 0 ? [] : await nearPeers(libp2p, log, deadline(discoverMsMax))
   for (const peer of libp2p.getPeers()) add(contacts.get(peer.toString()) ?? await stored(libp2p, peer))
   for (const contact of dialed) add(contact)
   for (const contact of named) add(contact)
@@ -63,9 +66,10 @@ async function dialNameless (libp2p: Libp2pNode, address: string, signal: AbortS
 
 async function nearPeers (libp2p: Libp2pNode, log: Logger, signal: AbortSignal): Promise<Contact[]> {
   const near: Contact[] = []
-  if (libp2p.getPeers().length === 0) return near
+  // without isSelfQuery it would wait for kad-dht's own first query, which comes seconds after the start
+  const options = { signal, isSelfQuery: true }
   try {
-    for await (const event of libp2p.services.dht.getClosestPeers(libp2p.peerId.toMultihash().bytes, { signal })) {
+    for await (const event of libp2p.services.dht.getClosestPeers(libp2p.peerId.toMultihash().bytes, options)) {
       if (event.name !== 'FINAL_PEER') continue
       near.push({ id: event.peer.id.toString(), addresses: event.peer.multiaddrs.map(address => withoutPeerId(address.toString())) })
       if (near.length === discoveredMax) break

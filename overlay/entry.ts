@@ -1,5 +1,5 @@
 // How a node comes into a ring: it goes on with what its store owns, or it joins the ring that it meets, or it founds
-// one. A store that owns nothing may have been in another ring before; what it holds of that one is forgotten first.
+// one. A store that owns nothing may have been in another ring before; what it holds of that one is put aside first.
 
 import { greet, type GreetInit } from './contact/greet.ts'
 import { meet, type MeetInit } from './contact/meet.ts'
@@ -40,13 +40,19 @@ export interface EntryInit extends GreetInit, MeetInit, JoinInit, ChangeInit {
   readonly backoffMsMax: number
 }
 
-/** Serve what the store owns again; what was in doubt is claimed anew first. Links are mended in the background. */
-export async function resume (components: EntryComponents, init: EntryInit, signal: AbortSignal): Promise<void> {
+/**
+ * Serve what the store owns again; what was in doubt is claimed anew first. Links are mended in the background.
+ *
+ * @returns false when nothing is owned, or all turns out to be decided for others: then this node has to enter
+ */
+export async function resume (components: EntryComponents, init: EntryInit, signal: AbortSignal): Promise<boolean> {
   const { ownership, serving, host } = components
   for (const run of ownership.ownedRuns()) await reclaim(components.change, run, init)
   ownership.confirmOwn()
+  if (ownership.ownedRuns().length === 0) return false
   serving()
   relink(components, init, signal).catch(error => { host.log.debug({ error: errorName(error) }, 'not linked again yet') })
+  return true
 }
 
 /** Join or found; a node that is not let in says so and goes on trying. Resolves when it serves, or at the signal. */
@@ -74,7 +80,7 @@ async function enterOnce (components: EntryComponents, { founding }: EntryOption
 
 async function found ({ host, identity, ownership, serving }: EntryComponents): Promise<void> {
   const chain = randomHex(host, 32)
-  await identity.enter(chain, await ownership.forsake(chain))
+  await ownership.enter(chain)
   const counter = identity.ballotCounter + 1
   await identity.useBallot(counter)
   const { member } = identity
@@ -88,7 +94,7 @@ async function joinThrough (components: EntryComponents, through: readonly Membe
   for (const member of through) components.knows(member)
   await identity.placeAnew()
   neighbors.clear()
-  const entering = async (chain: string): Promise<void> => { await identity.enter(chain, await ownership.forsake(chain)) }
+  const entering = async (chain: string): Promise<void> => { await ownership.enter(chain) }
   const reply = await join({ host, identity, ownership, entering }, through, init, signal)
   await owning(components, init, signal)
   stand(components, reply)
@@ -123,7 +129,7 @@ function stand ({ neighbors, learn }: EntryComponents, reply: JoinReply | undefi
 export function oweSuperseded ({ identity, ownership, change }: EntryComponents): void {
   for (const { interval, value: { claim } } of ownership.registers.entries(everything)) {
     const member = claim.owner === identity.member ? undefined : change.contactOf(claim.owner)
-    if (member !== undefined) ownership.owed.add({ member, pieces: [{ interval, claim }], members: [member] })
+    if (member !== undefined) ownership.owed.add({ member, pieces: [{ interval, claim }], members: [member], isFromBoot: true })
   }
 }
 

@@ -40,6 +40,12 @@ export interface Holdings {
   /** End the session: with `kept` false the learners drop what they received. */
   release (request: FillRequest, kept: boolean): void
 
+  /** While this node leaves it becomes nobody's new owner: fills that would begin now are refused; those that run may end. */
+  refuseFills (refuse: boolean): void
+
+  /** Is this node being filled: from the first row until the claim has come or the giver has released it? */
+  isFilling (): boolean
+
   /** This node no longer owns interval; its rows are at owner, and may go once the owner confirms them. */
   lost (interval: Interval, owner: MemberId): void
 

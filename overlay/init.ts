@@ -34,6 +34,7 @@ export const overlayDefaults: OverlayInit = {
 
   frozenRequestsMax: 10_000, // guess: two seconds of requests at 5,000 a second
   fillMsMax: 600_000, // guess: 10 GiB at 20 MiB/s
+  tailMs: 3000, // guess: a hundred rows and a slow flush
   voteMs: 2000, // as attemptMs
   ballotsMax: 8, // guess
   ballotBackoffMs: 50, // guess

@@ -5,9 +5,9 @@
 import { errorName } from './errors.ts'
 import type { Interval } from './interval.ts'
 import type { Member } from './member.ts'
-import type { News } from './ownership/ownership.ts'
 import { consentMethod, type GraphNode } from './messages.ts'
-import { change, tellOwed, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
+import { change, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
+import { tellOwed, type News } from './ownership/tell.ts'
 
 export interface LeaveInit {
   readonly leaveBackoffMs: number
@@ -17,6 +17,8 @@ export interface LeaveInit {
 }
 
 export interface LeaveComponents extends ChangeComponents {
+  /** Called in the step in which all is done: from then on nothing that is decided for this node may be acknowledged. */
+  gone (): void
   remember (member: Member): Promise<void>
   /** Neighbors at level 0, found anew by claims: right owns the key behind our run, left the keys before it. */
   beside (run: Interval): Promise<GraphNode[]>
@@ -28,12 +30,39 @@ export class LeaveError extends Error {
   readonly definite = true
 }
 
-/** Resolves when this node owns nothing and the new owners know what they own. @throws LeaveError, AbortError */
+/**
+ * Resolves when this node owns nothing, the new owners know what they own, and no neighbor is handing anything over to
+ * it: a hand-over that had begun before is taken, and given on.
+ *
+ * @throws LeaveError, AbortError
+ */
 export async function leave (components: LeaveComponents, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<void> {
-  // what is owed from before is not this leave's: such a member may be gone for good
-  const before = new Set(components.ownership.owed)
-  await giveAll(components, init, signal)
-  await allHeard(components, before, init, signal)
+  const { host, holdings, gone } = components
+  holdings.refuseFills(true)
+  try {
+    for (;;) {
+      await giveAll(components, init, signal)
+      await allHeard(components, init, signal)
+      if (isDone(components)) {
+        gone()
+        return
+      }
+      if (signal.aborted) throw new LeaveError('a neighbor is still handing over to this node; leave again when it is done')
+      await host.sleep(init.leaveBackoffMs)
+    }
+  } catch (error) {
+    holdings.refuseFills(false)
+    throw error
+  }
+}
+
+function isDone ({ ownership, holdings }: LeaveComponents): boolean {
+  return ownership.ownedRuns().length === 0 && unheard(ownership).length === 0 && !holdings.isFilling()
+}
+
+/** What was decided since boot and not acknowledged. What is owed from before is not this leave's: such a member may be gone for good. */
+function unheard ({ owed }: LeaveComponents['ownership']): News[] {
+  return [...owed].filter(({ isFromBoot }) => !isFromBoot)
 }
 
 async function giveAll (components: LeaveComponents, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<void> {
@@ -55,7 +84,7 @@ async function giveAll (components: LeaveComponents, init: LeaveInit & ChangeIni
 }
 
 /** Give a run to the node beside it. @returns why it did not work, or undefined */
-export async function give (components: LeaveComponents, run: Interval, neighbor: GraphNode, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<string | undefined> {
+export async function give (components: Omit<LeaveComponents, 'gone'>, run: Interval, neighbor: GraphNode, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<string | undefined> {
   const { host, identity } = components
   const { owner } = neighbor.view
   try {
@@ -70,11 +99,11 @@ export async function give (components: LeaveComponents, run: Interval, neighbor
 }
 
 /** The claims are decided, but a lost message may have left a new owner without the word, which nobody else could give it. */
-async function allHeard (components: LeaveComponents, before: ReadonlySet<News>, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<void> {
+async function allHeard (components: LeaveComponents, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<void> {
   const { host, ownership } = components
-  for (let attempt = 0; ; attempt++) {
+  for (let attempt = 0; unheard(ownership).length > 0; attempt++) {
     await tellOwed(components, init)
-    const silent = [...ownership.owed].filter(news => !before.has(news)).map(({ member }) => member)
+    const silent = unheard(ownership).map(({ member }) => member)
     if (silent.length === 0) return
     if (signal.aborted) throw new LeaveError(`all was handed over, but ${silent.map(({ contact }) => contact.id).join(', ')} did not answer and may not know it; leave again when it does`)
     await host.sleep(init.leaveBackoffMs * Math.min(attempt + 1, 10) * (0.5 + host.random()))

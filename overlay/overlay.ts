@@ -20,9 +20,9 @@ import type { Host } from './host.ts'
 import type { Member, MemberId } from './member.ts'
 import { surveyMethod, type GraphNode } from './messages.ts'
 import type { OverlayInit } from './init.ts'
-import { tellOwed } from './ownership/change.ts'
 import { Changes } from './ownership/changes.ts'
 import { Ownership, type ClaimChange } from './ownership/ownership.ts'
+import { tellOwed } from './ownership/tell.ts'
 import { prefixed } from './prefixed-store.ts'
 import { Atlas } from './routing/atlas.ts'
 import { lookup } from './routing/lookup.ts'
@@ -98,7 +98,7 @@ export class Overlay {
     this.#identity = await StoreIdentity.open(this.#meta, this.#host)
     restoreLinks(this.#meta, this.neighbors)
     for (const { view } of this.neighbors.all()) this.#learn(view)
-    this.#ownership = new Ownership({ host: this.#host, store: prefixed(this.#store, fromString('o')), self: this.#identity.member, contactOf: id => this.#book.get(id) }, this.#init)
+    this.#ownership = new Ownership({ host: this.#host, store: this.#store, self: this.#identity.member, contactOf: id => this.#book.get(id) }, this.#init)
     this.#ownership.onClaim = change => { this.#onClaim(change) }
     await this.#ownership.open()
     const named = new Set(this.#ownership.registers.entries().map(({ value }) => value.claim.owner))
@@ -113,9 +113,7 @@ export class Overlay {
     oweSuperseded(this.#entryComponents())
     tellOwed(this.#changes.components, this.#init).catch(() => {})
     const { signal } = this.#stopping
-    if (this.#ownership.ownedRuns().length > 0) {
-      await resume(this.#entryComponents(), this.#init, signal)
-    } else {
+    if (!await resume(this.#entryComponents(), this.#init, signal)) {
       this.#setState('joining')
       void enter(this.#entryComponents(), options, this.#init, signal)
     }
@@ -138,12 +136,13 @@ export class Overlay {
 
   /** Hand everything to neighbors. The node serves on when it throws. @throws LeaveError */
   async leave (deadlineMs: number): Promise<void> {
-    if (this.#state !== 'serving') throw new StoppedError(`only a serving node can leave, this one is ${this.#state}`)
+    if (this.#state !== 'serving' && this.#state !== 'leaving') throw new StoppedError(`only a serving node can leave, this one is ${this.#state}`)
     this.#setState('leaving')
     try {
       await this.#changes.leave(this.#host.deadline(deadlineMs, this.#stopping.signal))
     } catch (error) {
-      this.#setState('serving')
+      // with nothing left to serve it is still leaving, and may be told to again
+      if (this.#ownership.ownedRuns().length > 0) this.#setState('serving')
       throw error
     }
     await this.#graph.unlink(this.#identity.member, this.#identity.placement)

@@ -19,12 +19,7 @@ export interface KeptIdentity {
   readonly boot: number
   readonly placement: number
   readonly ballotCounter: number
-  /** Chains of rings that this store has left for another: what is still told of them is too late. */
-  readonly retired: readonly string[]
 }
-
-/** Rings that one store remembers to have left: a guess. */
-const retiredMax = 64
 
 export class StoreIdentity {
   readonly #store: Store
@@ -39,7 +34,7 @@ export class StoreIdentity {
   static async open (store: Store, host: Pick<Host, 'random'>): Promise<StoreIdentity> {
     const bytes = store.getSync(row)
     const kept: KeptIdentity = bytes === undefined
-      ? { member: randomHex(host, memberIdDigits), vector: Math.floor(host.random() * 2 ** 32), boot: 0, placement: 0, ballotCounter: 0, retired: [] }
+      ? { member: randomHex(host, memberIdDigits), vector: Math.floor(host.random() * 2 ** 32), boot: 0, placement: 0, ballotCounter: 0 }
       : JSON.parse(new TextDecoder().decode(bytes))
     const identity = new StoreIdentity(store, kept)
     await identity.#keep({ boot: kept.boot + 1 })
@@ -65,16 +60,6 @@ export class StoreIdentity {
   /** Flushed before a ballot with this counter leaves, so no number is given twice. */
   async useBallot (counter: number): Promise<void> {
     if (counter > this.#kept.ballotCounter) await this.#keep({ ballotCounter: counter })
-  }
-
-  isRetired (chain: string): boolean {
-    return this.#kept.retired.includes(chain)
-  }
-
-  /** Enter the ring of `chain`, having forgotten those of `left`. */
-  async enter (chain: string, left: readonly string[]): Promise<void> {
-    const retired = [...this.#kept.retired, ...left].filter(other => other !== chain).slice(-retiredMax)
-    if (retired.length !== this.#kept.retired.length || left.length > 0) await this.#keep({ retired })
   }
 
   async #keep (changed: Partial<KeptIdentity>): Promise<void> {

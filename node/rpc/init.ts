@@ -40,11 +40,11 @@ export const stallMsMax = 60_000
 export const bulkWriteBytesMax = 256 * 1024
 /** Bytes a bulk reader holds before it stops the far end (guess; below Yamux's read buffer of 4 MiB). */
 export const bulkReadBytesMax = 2 ** 20
-/** Contacts that discover gives at most (guess). */
+/** Contacts that discover gives at most; it begins with connected peers, so a larger ring is known in part (guess). */
 export const discoveredMax = 32
-/** Time that discover may take where nobody is known yet (guess). */
+/** Time for addresses without a peer id where nobody is known yet, and for kad-dht where the list leads nowhere (guess). */
 export const discoverMsMax = 1_500
-/** Time for kad-dht to add to those that are known (guess). */
+/** Time for addresses without a peer id where others are known already (guess). */
 export const discoverMoreMsMax = 300
 /** Time that an orderly stop may take before the rest is aborted; the process gives itself 10 s. */
 export const stopMsMax = 5_000

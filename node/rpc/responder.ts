@@ -90,7 +90,19 @@ export class Responder {
   }
 
   #reply (id: number, bytes: Uint8Array): void {
-    this.#stream.write(encodeReply(id, bytes))
+    this.#write(encodeReply(id, bytes))
+  }
+
+  #fail (id: number, method: string, error: unknown): void {
+    const { name, text, definite } = failureOf(error)
+    this.#metrics.count('rpc_failures')
+    this.#log.debug({ method, name, text }, 'a request failed')
+    this.#write(encodeFailure(id, definite, name, text))
+  }
+
+  /** Whatever is written here is a reply to a request, so a peer that is read no further makes no more of it. */
+  #write (frame: Uint8Array): void {
+    this.#stream.write(frame)
     if (!this.#paused && this.#stream.queuedBytes > replyBytesMax) {
       this.#paused = true
       this.#stream.pause()
@@ -101,12 +113,5 @@ export class Responder {
     if (!this.#paused || this.#stream.queuedBytes > replyBytesMax / 2) return
     this.#paused = false
     this.#stream.resume()
-  }
-
-  #fail (id: number, method: string, error: unknown): void {
-    const { name, text, definite } = failureOf(error)
-    this.#metrics.count('rpc_failures')
-    this.#log.debug({ method, name, text }, 'a request failed')
-    this.#stream.write(encodeFailure(id, definite, name, text))
   }
 }

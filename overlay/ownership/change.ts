@@ -18,13 +18,14 @@ import type { Member, MemberId } from '../member.ts'
 import { randomHex, type StoreIdentity } from '../store-identity.ts'
 import { nextBallot, type Ballot } from './ballot.ts'
 import type { Piece } from './claim.ts'
-import { acceptMethod, decidedMethod, prepareMethod } from './messages.ts'
-import type { News, Ownership } from './ownership.ts'
+import { acceptMethod, prepareMethod } from './messages.ts'
+import type { Ownership } from './ownership.ts'
 import {
   acceptRequest, beginProposal, countAccept, countPromise, countTail, outcome, promiseRequest, settle, votersOf,
   type Proposal, type Wish
 } from './proposal.ts'
 import { basesOf } from './register.ts'
+import { tell, type News, type TellInit } from './tell.ts'
 
 export interface ChangeComponents {
   readonly host: Host
@@ -34,19 +35,17 @@ export interface ChangeComponents {
   contactOf (member: MemberId): Member | undefined
 }
 
-export interface ChangeInit {
+export interface ChangeInit extends TellInit {
   /** Milliseconds for a fill, as long as rows go on arriving the learner tells of its life itself. */
   readonly fillMsMax: number
-  /** Milliseconds that a member has to answer PREPARE or ACCEPT. */
+  /** Milliseconds for the tail, while the part is frozen. */
+  readonly tailMs: number
+  /** Milliseconds that a member has to answer PREPARE or ACCEPT, or to acknowledge what is decided. */
   readonly voteMs: number
   /** Ballots tried before a change gives up; each waits longer. */
   readonly ballotsMax: number
   /** First wait in ms between ballots; doubles up to 64 times: docs/ownership.md, "Waits between ballots double". */
   readonly ballotBackoffMs: number
-  /** Attempts to tell a member what was decided; it hears it from others too. */
-  readonly tellsMax: number
-  /** Members told at once of what they are owed. */
-  readonly owedTellsMax: number
 }
 
 export interface ChangeRequest {
@@ -61,11 +60,11 @@ export interface ChangeRequest {
 /** `decided` for the whole part as wished; else why not, and nothing has changed hands by this call. */
 export type ChangeOutcome =
   | { readonly state: 'decided', readonly pieces: readonly Piece[] }
-  | { readonly state: 'given up', readonly reason: 'not owner' | 'not confirmed' | 'fill failed' | 'superseded' | 'no majority', readonly detail: string }
+  | { readonly state: 'given up', readonly reason: 'not owner' | 'not confirmed' | 'fill failed' | 'superseded' | 'no majority' | 'broken off', readonly detail: string }
 
 /** Change the claim over a part that this node owns. @throws AbortError when signal aborts before the freeze */
 export async function change (components: ChangeComponents, request: ChangeRequest, init: ChangeInit, signal: AbortSignal): Promise<ChangeOutcome> {
-  const { host, ownership, identity, holdings } = components
+  const { host, identity, holdings } = components
   const { interval } = request
   const bases = ownBases(components, interval)
   if (bases === undefined) return givenUp('not owner', 'this node does not own the whole part')
@@ -84,23 +83,34 @@ export async function change (components: ChangeComponents, request: ChangeReque
     if (fill !== undefined) holdings.release(fill, false)
     return givenUp(request.confirm === undefined || signal.aborted ? 'not owner' : 'not confirmed', 'the part changed during the fill')
   }
-  const gate = ownership.freeze(interval)
-  let result: ChangeOutcome
-  try {
-    result = await ballots(components, request, fill, init, signal)
-    if (result.state === 'given up') await reclaim(components, interval, init)
-  } finally {
-    ownership.thaw(interval, gate)
-  }
+  const result = await whileFrozen(components, request, fill, init, signal)
   if (fill !== undefined) holdings.release(fill, result.state === 'decided')
   host.metrics.count('changes', { outcome: result.state === 'decided' ? 'decided' : result.reason })
   host.log.debug({ member: identity.member, outcome: result.state }, 'change over')
   return result
 }
 
+/** From here on every way out leads to a decided claim, ours or another's, and opens the gate. */
+async function whileFrozen (components: ChangeComponents, request: ChangeRequest, fill: FillRequest | undefined, init: ChangeInit, signal: AbortSignal): Promise<ChangeOutcome> {
+  const { ownership, host } = components
+  const gate = ownership.freeze(request.interval)
+  try {
+    const result = await ballots(components, request, fill, init, signal).catch((error: unknown) => {
+      host.log.warn({ error: errorName(error) }, 'a change was broken off')
+      return givenUp('broken off', String(error))
+    })
+    if (result.state === 'given up') await reclaim(components, request.interval, init)
+    return result
+  } finally {
+    ownership.thaw(request.interval, gate)
+  }
+}
+
 /**
  * Own interval again by a new claim, after a change in doubt or a boot with a promise outstanding; what turns out to be
- * decided for another is taken in. Ends only when every key has a decided claim without a promise over it.
+ * decided for another is taken in. Ends only when every key has a decided claim without a promise over it; a full disk is waited out.
+ *
+ * @throws StoppedError when the node stops
  */
 export async function reclaim (components: ChangeComponents, interval: Interval, init: ChangeInit): Promise<void> {
   const { host, ownership, identity } = components
@@ -111,7 +121,9 @@ export async function reclaim (components: ChangeComponents, interval: Interval,
     if (part.length === 0) return
     if (attempt > 0) await host.sleep(backoffMs(init, attempt, host))
     for (const { interval: run } of part) {
-      await ballots(components, { interval: run, owner: self, members: [self] }, undefined, init, never)
+      await ballots(components, { interval: run, owner: self, members: [self] }, undefined, init, never).catch((error: unknown) => {
+        host.log.warn({ error: errorName(error) }, 'a part is claimed anew later')
+      })
     }
   }
 }
@@ -134,8 +146,9 @@ async function ballots (components: ChangeComponents, request: ChangeRequest, fi
     const news = [...own, ...adopted]
     await ownership.catchUp(superseded)
     if (news.length > 0) {
+      const owed = owe(components, news, bases, request)
       await ownership.learn(news)
-      await tell(components, news, bases, request, init)
+      await tell(components, owed, init)
     }
     const done = outcome(round.proposal)
     if (done.state === 'done' && done.adopted.length === 0 && done.superseded.length === 0) return { state: 'decided', pieces: done.own }
@@ -163,7 +176,7 @@ async function oneBallot (components: ChangeComponents, begun: Proposal, request
   proposal = settling.proposal
   if (proposal.own !== undefined && fill !== undefined) {
     try {
-      await components.holdings.tail(fill, components.host.deadline(init.fillMsMax, signal))
+      await components.holdings.tail(fill, components.host.deadline(init.tailMs, signal))
     } catch (error) {
       components.host.log.warn({ error: errorName(error) }, 'tail of a change did not arrive')
       return { proposal, above, tailFailed: true }
@@ -197,53 +210,22 @@ async function vote<Reply> (components: ChangeComponents, proposal: Proposal, in
       for (const id of group) {
         const member = id === identity.member ? { id, contact: host.self } : components.contactOf(id)
         if (member === undefined) answered(false)
-        else ask(member).then(reply => { answered(counted(id, reply)) }, () => { answered(false) })
+        else ask(member).then(reply => counted(id, reply)).then(answered, () => { answered(false) })
       }
     })
     if (enough) return
   }
 }
 
-/** New and old members hear what is decided. Resolves when each has, or did not answer once; the rest goes on in the background. */
-async function tell (components: ChangeComponents, pieces: readonly Piece[], bases: readonly Piece[], request: ChangeRequest, init: ChangeInit): Promise<void> {
+/** Old and new members are owed the word from now on. */
+function owe (components: ChangeComponents, pieces: readonly Piece[], bases: readonly Piece[], request: ChangeRequest): News[] {
   const { identity, ownership } = components
   const members = [...new Set([...pieces, ...bases].flatMap(({ claim }) => claim.members))]
     .filter(id => id !== identity.member)
     .flatMap(id => request.members.find(member => member.id === id) ?? components.contactOf(id) ?? [])
-  await Promise.all(members.map(async member => {
-    const news: News = { member, pieces, members }
-    ownership.owed.add(news)
-    if (await tellOnce(components, member, pieces, members, init)) ownership.owed.delete(news)
-    else tellAgain(components, member, pieces, members, init).then(told => { if (told) ownership.owed.delete(news) }, () => {})
-  }))
-}
-
-/** Try until the member has heard it; it may also hear it from the next who asks. Bounded. @returns whether it has */
-export async function tellAgain (components: Pick<ChangeComponents, 'host'>, member: Member, pieces: readonly Piece[], members: readonly Member[], init: ChangeInit): Promise<boolean> {
-  for (let attempt = 0; attempt < init.tellsMax; attempt++) {
-    await components.host.sleep(backoffMs(init, attempt, components.host))
-    if (await tellOnce(components, member, pieces, members, init)) return true
-  }
-  return false
-}
-
-/** Try once each that has not heard its news yet, a bounded number of them; the others come next time. */
-export async function tellOwed (components: ChangeComponents, init: ChangeInit): Promise<void> {
-  const { owed } = components.ownership
-  await Promise.all([...owed].slice(0, init.owedTellsMax).map(async news => {
-    owed.delete(news)
-    if (!await tellOnce(components, news.member, news.pieces, news.members, init)) owed.add(news)
-  }))
-}
-
-async function tellOnce ({ host }: Pick<ChangeComponents, 'host'>, member: Member, pieces: readonly Piece[], members: readonly Member[], init: ChangeInit): Promise<boolean> {
-  try {
-    await host.call(member.contact, decidedMethod, { pieces, members }, { deadlineMs: init.voteMs })
-    return true
-  } catch (error) {
-    host.log.debug({ member: member.id, error: errorName(error) }, 'decided claim not told yet')
-    return false
-  }
+  const news = members.map(member => ({ member, pieces, members, isFromBoot: false }))
+  for (const one of news) ownership.owed.add(one)
+  return news
 }
 
 function fillRequest (components: ChangeComponents, request: ChangeRequest): FillRequest | undefined {

@@ -1,6 +1,7 @@
 // What this node does to its claims, one change at a time: give a part to a joiner, take what a leaver hands over, join
 // adjacent pieces into one, hand everything over. The lock is advice, for efficiency: claims alone keep it safe.
 
+import { StoppedError } from '../errors.ts'
 import type { Holdings } from '../holdings.ts'
 import type { Host } from '../host.ts'
 import type { Interval } from '../interval.ts'
@@ -40,6 +41,8 @@ export class Changes {
   readonly #init: ChangesInit
   readonly #stopping: AbortSignal
   #isChanging = false
+  /** Everything is handed over and nothing may come any more. */
+  #isGone = false
 
   constructor (components: ChangesComponents, init: ChangesInit, stopping: AbortSignal) {
     this.#components = components
@@ -55,7 +58,10 @@ export class Changes {
     host.handle(acceptMethod, async request => await ownership.accept(request))
     host.handle(decidedMethod, async ({ pieces, members }) => {
       for (const member of members) knows(member)
-      await ownership.learn(pieces.filter(({ claim }) => !identity.isRetired(claim.chain)))
+      const isOurs = pieces.some(({ claim }) => claim.owner === identity.member)
+      // an acknowledgement would leave the part without an owner: who decided this has to hear that nobody is here
+      if (isOurs && (this.#isGone || pieces.some(({ claim }) => ownership.hasLeft(claim.chain)))) throw new StoppedError('this node has left the ring')
+      await ownership.learn(pieces)
       return {}
     })
   }
@@ -68,7 +74,7 @@ export class Changes {
   /** Hand everything to neighbors. @throws LeaveError */
   async leave (signal: AbortSignal): Promise<void> {
     while (this.#isChanging && !signal.aborted) await this.#components.host.sleep(this.#init.leaveBackoffMs)
-    await this.#alone(async () => { await leave(this.#components, this.#init, signal) })
+    await this.#alone(async () => { await leave({ ...this.#components, gone: () => { this.#isGone = true } }, this.#init, signal) })
   }
 
   /** A node owns one contiguous run; where a late claim has given it another, the lighter one goes to the node beside it. */

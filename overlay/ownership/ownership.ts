@@ -10,17 +10,18 @@ import type { Contact, Host } from '../host.ts'
 import { IntervalMap } from '../interval-map.ts'
 import { compareHighs, compareKeys, isBelow, type Interval } from '../interval.ts'
 import type { Member, MemberId } from '../member.ts'
-import type { Store } from '../store.ts'
+import type { Operation, Store } from '../store.ts'
 import type { Owned, OwnerView, Target } from '../routing/routing.ts'
 import { accept, type AcceptReply, type AcceptRequest } from './accept.ts'
 import { sameClaim, type Claim, type Piece } from './claim.ts'
 import { promise, type PromiseReply, type PromiseRequest } from './promise.ts'
-import { catchUp, forsake, learn, mayServe, newRegisters, nextFloorAfterBoot, type Learned, type Register, type Registers, type Step } from './register.ts'
-import { readRegisters, rowsOf } from './register-rows.ts'
+import { catchUp, learn, mayServe, newRegisters, nextFloorAfterBoot, type Learned, type Register, type Registers, type Step } from './register.ts'
+import { RegisterStore } from './register-rows.ts'
+import type { News } from './tell.ts'
 
 export interface OwnershipComponents {
   readonly host: Host
-  /** The part of the store that holds the registers. */
+  /** The whole store; registers take the prefix `o`, those of rings that this store has left the prefix `a`. */
   readonly store: Store
   readonly self: MemberId
   /** How to call a member that a claim names. */
@@ -45,14 +46,6 @@ export interface ClaimChange {
   readonly lost: readonly Piece[]
 }
 
-/** Decided claims that a member has yet to hear. */
-export interface News {
-  readonly member: Member
-  readonly pieces: readonly Piece[]
-  /** How to call those whom the pieces name. */
-  readonly members: readonly Member[]
-}
-
 /** Adjacent keys that are served, by one or more claims of this owner. */
 interface Run {
   readonly owned: Owned
@@ -69,8 +62,14 @@ export class Ownership {
   #runs = new IntervalMap<Run>((a, b) => a === b)
   /** Opens when what is served changes. */
   #settling: Gate
+  /** What the store will hold when all that was given is flushed, and what it surely holds. */
+  #given: Registers = newRegisters()
+  #stored: Registers = newRegisters()
   /** The last batch of registers: a reply that rests on nothing new still rests on what was given before. */
-  #flushed: Promise<void> = Promise.resolve()
+  #flushing: Promise<void> = Promise.resolve()
+  /** What onClaim has told as owned. */
+  readonly #told = new IntervalMap<true>(() => true)
+  readonly #rows: RegisterStore
   /** Floor of versions after boot, until a new claim sets its own. */
   readonly #bootFloors = new IntervalMap<number>((a, b) => a === b)
 
@@ -87,6 +86,7 @@ export class Ownership {
     this.#components = components
     this.#init = init
     this.#settling = new Gate(init.frozenRequestsMax)
+    this.#rows = new RegisterStore(components.store)
   }
 
   get registers (): Registers {
@@ -95,7 +95,9 @@ export class Ownership {
 
   /** Read what was flushed. Nothing is served yet. */
   async open (): Promise<void> {
-    this.#registers = await readRegisters(this.#components.store)
+    this.#registers = await this.#rows.open()
+    this.#given = this.#registers
+    this.#stored = this.#registers
     for (const { interval, value } of this.ownedSegments()) this.#bootFloors.set(interval, nextFloorAfterBoot(value))
   }
 
@@ -137,14 +139,14 @@ export class Ownership {
     // An owner that lives holds its lease: only it may ask then. Leases of others come with copies.
     const leaseBlocks = (_interval: Interval, claim: Claim): boolean => claim.owner === this.#components.self
     const step = promise(this.#registers, this.#components.self, request, { leaseBlocks })
-    await this.#apply(step, step.learned)
+    await this.#apply(step)
     return step.reply
   }
 
   /** Member's answer to ACCEPT. */
   async accept (request: AcceptRequest): Promise<AcceptReply> {
     const step = accept(this.#registers, this.#components.self, request)
-    await this.#apply(step, step.learned)
+    await this.#apply(step)
     return step.reply
   }
 
@@ -154,34 +156,41 @@ export class Ownership {
     for (const { piece, held, reason } of step.disputed) {
       this.#components.host.log.warn({ reason, chain: piece.claim.chain, heldChain: held.chain }, 'a claim does not fit what is held')
     }
-    await this.#apply(step, step.learned)
-    this.#confirm(step.learned.map(({ interval, after }) => ({ interval, claim: after })))
-    this.#tell(step.learned)
+    await this.#apply(step)
+    this.#follow(pieces)
   }
 
-  /** Forget what is held of other chains before this store enters the ring of `chain`. @returns the chains forgotten, once flushed */
-  async forsake (chain: string): Promise<readonly string[]> {
-    const step = forsake(this.#registers, this.#components.self, chain)
-    await this.#apply(step, [])
-    return step.chains
+  /** Before this store enters the ring of `chain`: what it holds of another ring is put aside, what it once held of this one is taken up again. */
+  async enter (chain: string): Promise<void> {
+    const { self } = this.#components
+    const aside = this.#registers.entries().filter(({ value }) => value.claim.chain !== chain && value.claim.owner !== self)
+    const next = this.#registers.copy()
+    for (const { interval } of aside) next.delete(interval)
+    for (const { interval, value } of await this.#rows.readAside(chain)) next.update(interval, held => held ?? value)
+    this.#registers = next
+    await this.#flush([...this.#rows.putAside(aside), ...await this.#rows.dropAside(chain)])
+  }
+
+  /** Has this store left the ring of chain for another? What is told of it now comes too late. */
+  hasLeft (chain: string): boolean {
+    return this.#rows.asideChains.has(chain)
   }
 
   /** Take in decided claims heard along the way, only where an older one is held. */
   async catchUp (pieces: readonly Piece[]): Promise<void> {
-    const step = catchUp(this.#registers, pieces)
-    await this.#apply(step, step.learned)
-    this.#confirm(step.learned.map(({ interval, after }) => ({ interval, claim: after })))
-    this.#tell(step.learned)
+    await this.#apply(catchUp(this.#registers, pieces))
+    this.#follow(pieces)
   }
 
   /**
-   * Serve own claims again after a boot, once a majority of their members has confirmed that they are still the last.
-   * With members = {owner} that is this store itself.
+   * After a boot: serve own claims again, once a majority of their members has confirmed that they are still the last
+   * (with members = {owner} that is this store itself), and tell what is held by others now.
    */
   confirmOwn (): void {
     const own = this.ownedSegments().filter(({ value }) => value.claim.members.length === 1)
-    this.#confirm(own.map(({ interval, value }) => ({ interval, claim: value.claim })))
-    this.#tell(own.map(({ interval, value }) => ({ interval, before: undefined, after: value.claim })))
+    const lost = this.#registers.entries().filter(({ value }) => value.claim.owner !== this.#components.self)
+    if (lost.length > 0) this.onClaim({ gained: [], lost: lost.map(({ interval, value }) => ({ interval, claim: value.claim })) })
+    this.#follow(own.map(({ interval, value }) => ({ interval, claim: value.claim })))
   }
 
   /** Stop answering for interval until the gate opens. One synchronous step. */
@@ -199,28 +208,49 @@ export class Ownership {
   }
 
   /** Registers change at once, so a promise fences at once; what rests on them waits for the flush. */
-  async #apply (step: Step, learned: readonly Learned[]): Promise<void> {
+  async #apply (step: Step & { readonly learned: readonly Learned[] }): Promise<void> {
     this.#registers = step.registers
-    for (const { interval } of learned) this.#bootFloors.delete(interval)
-    const rows = rowsOf(step.changed)
-    if (rows.length > 0) {
-      this.#refresh()
-      this.#flushed = this.#components.store.batch(rows)
-    }
-    await this.#flushed
+    for (const { interval } of step.learned) this.#bootFloors.delete(interval)
+    await this.#flush([])
   }
 
-  #confirm (pieces: readonly Piece[]): void {
+  /**
+   * Bring to disk what it lacks. After a failure all that is not known to be there is given again: the store refuses
+   * what waited behind a failed batch too, so the disk is always some earlier state.
+   */
+  async #flush (more: readonly Operation[]): Promise<void> {
+    const registers = this.#registers
+    const operations = [...this.#rows.operations(registers.changesSince(this.#given)), ...more]
+    if (operations.length > 0) {
+      this.#refresh()
+      this.#given = registers
+      this.#flushing = this.#components.store.batch(operations).then(() => { this.#stored = registers }, error => {
+        this.#given = this.#stored
+        throw error
+      })
+    }
+    await this.#flushing
+  }
+
+  /** Serve what of pieces is flushed and ours, and tell what that changes. From state, so that a repeated word mends a failed flush. */
+  #follow (pieces: readonly Piece[]): void {
+    const { self } = this.#components
     for (const { interval, claim } of pieces) {
-      if (claim.owner === this.#components.self) this.#confirmed.set(interval, claim)
+      for (const held of this.#stored.entries(interval)) {
+        if (claim.owner === self && sameClaim(held.value.claim, claim)) this.#confirmed.set(held.interval, claim)
+      }
     }
     this.#refresh()
-  }
-
-  #tell (learned: readonly Learned[]): void {
-    const { self } = this.#components
-    const gained = learned.filter(({ before, after }) => after.owner === self && before?.owner !== self).map(({ interval }) => interval)
-    const lost = learned.filter(({ before, after }) => before?.owner === self && after.owner !== self).map(({ interval, after }) => ({ interval, claim: after }))
+    const gained: Interval[] = []
+    const lost: Piece[] = []
+    for (const { interval, value: { claim } } of this.#stored.entries()) {
+      for (const stretch of this.#told.stretches(interval)) {
+        if (claim.owner === self && stretch.value === undefined) gained.push(stretch.interval)
+        if (claim.owner !== self && stretch.value !== undefined) lost.push({ interval: stretch.interval, claim })
+      }
+    }
+    for (const interval of gained) this.#told.set(interval, true)
+    for (const { interval } of lost) this.#told.delete(interval)
     if (gained.length > 0 || lost.length > 0) this.onClaim({ gained: joined(gained), lost })
   }
 

@@ -104,22 +104,6 @@ function takeIn (registers: Registers, pieces: readonly Piece[], takes: (claim: 
   return { ...stepOf(registers, next), learned, disputed }
 }
 
-/**
- * Forget what is held of chains other than `chain`, where self owns nothing: before a store that has left one ring
- * enters another. Unlike a register of the present chain it can never be asked again: see `retired` in
- * overlay/store-identity.ts.
- */
-export function forsake (registers: Registers, self: MemberId, chain: string): Step & { readonly chains: readonly string[] } {
-  const next = registers.copy()
-  const chains = new Set<string>()
-  for (const { interval, value } of registers.entries()) {
-    if (value.claim.chain === chain || value.claim.owner === self) continue
-    chains.add(value.claim.chain)
-    next.delete(interval)
-  }
-  return { registers: next, changed: next.changesSince(registers), chains: [...chains] }
-}
-
 /** The decided claims over interval, to be the bases of a change; undefined where some key of it is unknown. */
 export function basesOf (registers: Registers, interval: Interval): Piece[] | undefined {
   const bases: Piece[] = []

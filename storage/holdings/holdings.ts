@@ -57,7 +57,8 @@ export class HeldParts implements Holdings {
       store,
       makeRoom: async (interval, signal) => { await this.#offers.makeRoom(interval, signal) },
       letGo: (interval, source) => { this.#offers.lost(interval, source.id) },
-      owns: interval => this.#owned.meets(interval)
+      owns: interval => this.#owned.meets(interval),
+      ownsAll: interval => this.#owned.covers(interval)
     }, init)
     this.#fills = new Fills({ host }, init)
   }
@@ -105,6 +106,14 @@ export class HeldParts implements Holdings {
     this.#ended(request.session, kept)
   }
 
+  refuseFills (refuse: boolean): void {
+    this.#learners.refuse(refuse)
+  }
+
+  isFilling (): boolean {
+    return this.#learners.isFilling
+  }
+
   lost (interval: Interval, owner: MemberId): void {
     this.#owned.remove(interval)
     this.#offers.lost(interval, owner)
@@ -114,6 +123,7 @@ export class HeldParts implements Holdings {
   gained (interval: Interval): void {
     this.#owned.add(interval)
     this.#offers.gained(interval)
+    this.#learners.gained()
     this.#census.recountLater()
     this.#readOwnedLater([interval])
   }

@@ -25,6 +25,8 @@ export interface LearnersComponents {
   readonly letGo: (interval: Interval, source: Member) => void
   /** Does this node own any of interval? Then it must not be cleared. */
   readonly owns: (interval: Interval) => boolean
+  /** Does it own all of interval? Then the claim that the fill was for has come. */
+  readonly ownsAll: (interval: Interval) => boolean
 }
 
 export interface LearnersInit {
@@ -51,6 +53,7 @@ export class Learners {
   readonly #components: LearnersComponents
   readonly #init: LearnersInit
   readonly #sessions = new Map<string, Session>()
+  #isRefusing = false
 
   constructor (components: LearnersComponents, init: LearnersInit) {
     this.#components = components
@@ -61,6 +64,20 @@ export class Learners {
   intervals (): Interval[] {
     this.#forgetIdle()
     return [...this.#sessions.values()].map(({ interval }) => interval)
+  }
+
+  get isFilling (): boolean {
+    return this.intervals().length > 0
+  }
+
+  /** Sessions that would begin from now on are refused, or no longer; those that have begun go on. */
+  refuse (isRefusing: boolean): void {
+    this.#isRefusing = isRefusing
+  }
+
+  /** End the sessions whose claim has come: their rows are this node's own now. */
+  gained (): void {
+    for (const [name, { interval }] of this.#sessions) if (this.#components.ownsAll(interval)) this.release(name, true)
   }
 
   start (): void {
@@ -109,6 +126,7 @@ export class Learners {
       return known
     }
     if (known !== undefined || round !== 0) throw new FillError(`this learner knows no such fill; it restarted, or waited longer than ${this.#init.sessionMs} ms`)
+    if (this.#isRefusing) throw new FillError('this node is leaving and is filled with nothing more; choose another')
     this.#forgetIdle()
     if (this.#sessions.size >= this.#init.sessionsMax) throw new BusyError(`${this.#sessions.size} fills at once; try again`)
     if (this.#meetsSession(interval)) throw new BusyError('another fill of this interval is running; try again')

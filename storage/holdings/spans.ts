@@ -28,6 +28,10 @@ export class Spans {
     return this.#intervals.some(own => intersect(own, interval) !== undefined)
   }
 
+  covers (interval: Interval): boolean {
+    return this.without([interval]).length === 0
+  }
+
   /** What is left of intervals without this set. */
   without (intervals: readonly Interval[]): Interval[] {
     return this.#intervals.reduce<Interval[]>((left, own) => left.flatMap(interval => subtract(interval, own)), [...intervals])

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import type { PrivateKey } from '@libp2p/interface'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { UnreachableError } from '../../overlay/errors.ts'
-import type { Codec, Logger, Method, Metrics } from '../../overlay/host.ts'
+import type { Codec, Contact, Logger, Method, Metrics } from '../../overlay/host.ts'
 import { createLibp2pHost, isStreamStateFault } from '../../node/libp2p-host.ts'
 import type { Libp2pHost } from '../../node/libp2p-host.ts'
 import { isRefused } from '../../node/rpc/dialer.ts'
@@ -33,8 +33,34 @@ async function freePort (): Promise<number> {
   return port
 }
 
+/** Where nobody listens. */
+async function deadAddress (): Promise<string> {
+  return `/ip4/127.0.0.1/tcp/${await freePort()}`
+}
+
+async function stranger (): Promise<string> {
+  return peerIdFromPrivateKey(await generateKeyPair('Ed25519')).toString()
+}
+
+function ids (contacts: readonly Contact[]): string[] {
+  return contacts.map(({ id }) => id).sort()
+}
+
 describe('the libp2p host alone', () => {
   const hosts: Libp2pHost[] = []
+  const ends: Array<() => void> = []
+
+  /** Where connections are taken and nothing is ever said. */
+  async function silentAddress (): Promise<string> {
+    const sockets: Socket[] = []
+    const server = createServer(socket => { sockets.push(socket.on('error', silence)) })
+    await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+    ends.push(() => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    })
+    return `/ip4/127.0.0.1/tcp/${(server.address() as AddressInfo).port}`
+  }
 
   async function make ({ privateKey, port = 0, bootstrap = [], warned = [] }: NodeInit = {}): Promise<Libp2pHost> {
     const log: Logger = { debug: silence, info: silence, warn: (_fields, text) => { warned.push(text) }, error: silence }
@@ -44,7 +70,10 @@ describe('the libp2p host alone', () => {
     return host
   }
 
-  afterEach(async () => { await Promise.all(hosts.splice(0).map(async host => { await host.stop() })) })
+  afterEach(async () => {
+    await Promise.all(hosts.splice(0).map(async host => { await host.stop() }))
+    for (const end of ends.splice(0)) end()
+  })
 
   for (const [title, bytes] of [
     ['a frame that is too large', [1, 0, 16, 0]],
@@ -78,20 +107,48 @@ describe('the libp2p host alone', () => {
     }
   })
 
-  it('finds nodes beyond its bootstrap list by kad-dht, and the id of an address without one', async () => {
+  it('finds the listed and the connected where the list answers, with the id of an address without one, and asks nobody else', async () => {
     const first = await make()
     await first.start()
     const address = first.self.addresses[0]!
-    const [second, third] = [await make({ bootstrap: [address] }), await make({ bootstrap: [address] })]
-    await Promise.all([second.start(), third.start()])
-    assert.deepEqual((await second.discover()).map(contact => contact.id), [first.self.id])
+    const [second, third, fourth] = [await make({ bootstrap: [address] }), await make({ bootstrap: [address] }), await make()]
+    await Promise.all([second.start(), third.start(), fourth.start()])
+    assert.deepEqual(ids(await second.discover()), [first.self.id])
+    await third.libp2p.dial(fourth.libp2p.getMultiaddrs())
     let found: string[] = []
-    for (let tries = 0; tries < 40 && !found.includes(second.self.id); tries++) {
-      found = (await third.discover()).map(contact => contact.id)
-      await third.sleep(50)
+    // identify may not have told yet where the fourth listens
+    for (let tries = 0; tries < 40 && found.length < 2; tries++) {
+      found = ids(await third.discover())
+      await third.sleep(10)
     }
-    assert.deepEqual(found.sort(), [first.self.id, second.self.id].sort())
+    assert.deepEqual(found, [first.self.id, fourth.self.id].sort())
   })
+
+  for (const [title, listed] of [
+    ['is empty', async () => []],
+    ['leads to ports where nobody listens', async () => [await deadAddress(), `${await deadAddress()}/p2p/${await stranger()}`]],
+    ['leads to one that takes connections and says nothing', async () => [await silentAddress()]]
+  ] as const) {
+    it(`finds further nodes by kad-dht through a connected one where its list ${title}`, async () => {
+      const bootstrap = await listed()
+      const [first, second, third] = [await make(), await make(), await make({ bootstrap })]
+      await Promise.all([first.start(), second.start(), third.start()])
+      await second.libp2p.dial(first.libp2p.getMultiaddrs())
+      await third.libp2p.dial(first.libp2p.getMultiaddrs())
+      let found: string[] = []
+      // the first may not have taken both into its table yet
+      for (let tries = 0; tries < 40 && !found.includes(second.self.id); tries++) {
+        const contacts = await third.discover()
+        for (const contact of contacts) assert(contact.addresses.length > 0)
+        found = ids(contacts)
+      }
+      const named = bootstrap.filter(address => address.includes('/p2p/')).map(address => address.split('/').at(-1)!)
+      const nameless = bootstrap.filter(address => !address.includes('/p2p/')).map(() => '')
+      assert.deepEqual(found, [...nameless, ...named, first.self.id, second.self.id].sort())
+      const contact = (await third.discover()).find(({ id }) => id === second.self.id)!
+      assert.equal(await third.call(contact, ask, 'x', { deadlineMs }), 're x')
+    })
+  }
 
   it('leaves a node alone for a moment after a failed dial, and hears of one refusal for calls at once', async () => {
     const [a, b] = [await make(), await make()]
@@ -133,8 +190,7 @@ describe('the libp2p host alone', () => {
   it('cannot reach what has no peer id or no address that can be read', async () => {
     const a = await make()
     await a.start()
-    const stranger = peerIdFromPrivateKey(await generateKeyPair('Ed25519')).toString()
-    for (const contact of [{ id: 'nobody', addresses: [] }, { id: stranger, addresses: ['not an address'] }]) {
+    for (const contact of [{ id: 'nobody', addresses: [] }, { id: await stranger(), addresses: ['not an address'] }]) {
       await assert.rejects(a.call(contact, ask, 'x', { deadlineMs: 300 }), UnreachableError)
     }
   })

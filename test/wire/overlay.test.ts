@@ -14,7 +14,8 @@ import {
 import type { Member } from '../../overlay/member.ts'
 import type { Claim } from '../../overlay/ownership/claim.ts'
 import { acceptMethod, decidedMethod, prepareMethod } from '../../overlay/ownership/messages.ts'
-import { readRegisters, rowsOf } from '../../overlay/ownership/register-rows.ts'
+import { prefixed } from '../../overlay/prefixed-store.ts'
+import { RegisterStore, rowsOf } from '../../overlay/ownership/register-rows.ts'
 import { Atlas } from '../../overlay/routing/atlas.ts'
 import { Router } from '../../overlay/routing/router.ts'
 import type { OwnerView } from '../../overlay/routing/routing.ts'
@@ -125,8 +126,8 @@ describe('rows of the overlay on disk', () => {
     assert.equal(hex(row.value), plain(`0a01 7a 1218 ${claimHex} 1a05 ${ballotHex} 2221 0a05 ${ballotHex} 1218 ${claimHex} 28e907`))
     assert.equal(hex(open.value), plain(`1218 ${claimHex} 28e907`))
     const store = new MemoryStore()
-    await store.batch([row])
-    assert.deepEqual(bare((await readRegisters(store)).entries()), bare([{ interval: view.interval, value: register }]))
+    await store.batch([prefixed(store, bytes('o')).operation(row)])
+    assert.deepEqual(bare((await new RegisterStore(store).open()).entries()), bare([{ interval: view.interval, value: register }]))
   })
 
   it('hold the links of all levels', async () => {

@@ -122,6 +122,8 @@ const noHoldings: Holdings = {
   fill: async () => {},
   tail: async () => {},
   release: () => {},
+  refuseFills: () => {},
+  isFilling: () => false,
   lost: () => {},
   gained: () => {}
 }

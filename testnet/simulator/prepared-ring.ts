@@ -32,7 +32,7 @@ export async function prepareRing (boundaries: readonly Key[], random: () => num
   return await Promise.all(nodes.map(async (node, index) => {
     const store = new MemoryStore()
     const { interval, owner, epoch } = node.view
-    await StoreIdentity.prepare(prefixed(store, fromString('i')), { member: owner.id, vector: node.vector, boot: 1, placement: node.placement, ballotCounter: 1, retired: [] })
+    await StoreIdentity.prepare(prefixed(store, fromString('i')), { member: owner.id, vector: node.vector, boot: 1, placement: node.placement, ballotCounter: 1 })
     await keepLinks(prefixed(store, fromString('i')), neighbors[index]!)
     const claim = { chain, epoch, owner: owner.id, members: [owner.id], floor: floorMs, by: { counter: 1, member: owner.id } }
     const registers = newRegisters([{ interval, value: { claim, promised: undefined, accepted: undefined, ceiling: floorMs } }])

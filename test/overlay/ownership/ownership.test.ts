@@ -8,7 +8,7 @@ import { overlayDefaults } from '../../../overlay/init.ts'
 import type { Claim, Piece } from '../../../overlay/ownership/claim.ts'
 import { Ownership, type ClaimChange } from '../../../overlay/ownership/ownership.ts'
 import { newRegisters, type Register } from '../../../overlay/ownership/register.ts'
-import { readRegisters, rowsOf } from '../../../overlay/ownership/register-rows.ts'
+import { RegisterStore } from '../../../overlay/ownership/register-rows.ts'
 import { MemoryStore } from '../../../storage/memory-store.ts'
 import { World } from '../../../testnet/simulator/world.ts'
 import { below, ends, key, lineEnd, on, span } from '../views.ts'
@@ -131,7 +131,7 @@ describe('ownership', () => {
     await first.ownership.learn([piece(0, 100, claim('me', 1, { floor: 500 }))])
     const ceiling = 9000
     const register: Register = { claim: claim('me', 1, { floor: 500 }), promised: undefined, accepted: undefined, ceiling }
-    await store.batch(rowsOf({ put: [{ interval: span(0, 100), value: register }], remove: [] }))
+    await store.batch(new RegisterStore(store).operations({ put: [{ interval: span(0, 100), value: register }], remove: [] }))
     const { ownership, told } = await open(new MemoryStore(undefined, store.rows))
     assert.deepEqual([kinds(ownership, 50), ownership.ownedRuns().map(ends), ownership.run()], [['changing'], [[0, 100]], undefined])
     ownership.confirmOwn()
@@ -182,10 +182,10 @@ describe('registers on disk', () => {
         const interval = span(from, Math.min(from + length, lineEnd))
         if (register === undefined) next.delete(interval)
         else next.set(interval, register)
-        await store.batch(rowsOf(next.changesSince(now)))
+        await store.batch(new RegisterStore(store).operations(next.changesSince(now)))
         now = next
       }
-      const read = await readRegisters(store)
+      const read = await new RegisterStore(store).open()
       for (let at = 0; at < lineEnd; at++) assert.deepEqual(plain(read.get(key(at))), plain(now.get(key(at))))
       assert.equal(read.entries(everything).length, now.entries(everything).length)
     }), { numRuns: 60 })

@@ -7,6 +7,7 @@ import { toString } from 'uint8arrays/to-string'
 import { everything, prefixInterval } from '../../../overlay/interval.ts'
 import type { Interval } from '../../../overlay/interval.ts'
 import { FlakyStore } from '../flaky-store.ts'
+import { storageDefaults } from '../../../storage/init.ts'
 import { MemoryStore } from '../../../storage/memory-store.ts'
 import type { Store } from '../../../overlay/store.ts'
 import { deadline, FakeRing } from '../fake-ring.ts'
@@ -179,6 +180,48 @@ describe('hand-over', () => {
     await ring.pass(200_000)
     assert.deepEqual([...await contents(ring)], [['0001', 'x']])
     assert.deepEqual(await rowsIn(source!.store, everything), [])
+  })
+
+  it('is refused by a node that leaves, while one that has begun goes on to its end', async () => {
+    const ring = new FakeRing({ spare: 2 })
+    await ring.run(ring.any.put({ collection: 'kv', key: key(1), value: fromString('x') }, deadline))
+    const [source, learner] = ring.nodes
+    const signal = source!.host.deadline(60_000)
+    const begun = { session: 'begun', interval: { low: new Uint8Array(0), high: lineKey('0500') }, source: source!.member, learners: [learner!.member] }
+    const late = { ...begun, session: 'late', interval: { low: lineKey('0500'), high: undefined } }
+    await ring.run(source!.storage.holdings.fill(begun, signal))
+    learner!.storage.holdings.refuseFills(true)
+    await assert.rejects(ring.run(source!.storage.holdings.fill(late, signal)), { remoteName: 'FillError', definite: true, message: /leaving/ })
+    await ring.run(ring.any.put({ collection: 'kv', key: key(2), value: fromString('y') }, deadline))
+    await ring.run(source!.storage.holdings.tail(begun, signal))
+    assert.deepEqual(await rowsIn(learner!.store, everything), ['0001', '0002'])
+    learner!.storage.holdings.refuseFills(false)
+    await ring.run(source!.storage.holdings.fill(late, signal))
+  })
+
+  it('lasts at the learner until the claim has come, the giver has released it, or nobody asks any more', async () => {
+    const ring = new FakeRing({ spare: 1 })
+    await ring.run(ring.any.put({ collection: 'kv', key: key(1), value: fromString('x') }, deadline))
+    const [source, learner] = ring.nodes
+    const { holdings } = learner!.storage
+    const request = { interval: everything, source: source!.member, learners: [learner!.member] }
+    const begin = async (session: string): Promise<void> => { await ring.run(source!.storage.holdings.fill({ ...request, session }, source!.host.deadline(60_000))) }
+    assert.equal(holdings.isFilling(), false)
+    await begin('released')
+    assert.equal(holdings.isFilling(), true)
+    source!.storage.holdings.release({ ...request, session: 'released' }, false)
+    await ring.pass(100)
+    assert.equal(holdings.isFilling(), false)
+    await begin('forgotten')
+    await ring.pass(storageDefaults.sessionMs - 1000)
+    assert.equal(holdings.isFilling(), true)
+    await ring.pass(2000)
+    assert.equal(holdings.isFilling(), false)
+    await begin('decided')
+    holdings.gained({ low: new Uint8Array(0), high: lineKey('0001') })
+    assert.equal(holdings.isFilling(), true)
+    holdings.gained({ low: lineKey('0001'), high: undefined })
+    assert.equal(holdings.isFilling(), false)
   })
 
   it('does not read what a disk lost: a write that was not flushed is not told as done', async () => {
