@@ -13,6 +13,7 @@ import type { Member, MemberId } from './member.ts'
 import type { JoinReply } from './messages.ts'
 import { reclaim, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
 import type { Ownership } from './ownership/ownership.ts'
+import type { Atlas } from './routing/atlas.ts'
 import type { OwnerView } from './routing/routing.ts'
 import { randomHex, type StoreIdentity } from './store-identity.ts'
 
@@ -26,6 +27,7 @@ export interface EntryComponents {
   readonly identity: StoreIdentity
   readonly ownership: Ownership
   readonly neighbors: Neighbors
+  readonly atlas: Atlas
   readonly graph: Graph
   readonly change: ChangeComponents
   readonly met: Map<MemberId, Member>
@@ -90,10 +92,12 @@ async function found ({ host, identity, ownership, serving }: EntryComponents): 
 }
 
 async function joinThrough (components: EntryComponents, through: readonly Member[], init: EntryInit, signal: AbortSignal): Promise<void> {
-  const { host, identity, ownership, neighbors, learn } = components
+  const { host, identity, ownership, neighbors, atlas, learn } = components
   for (const member of through) components.knows(member)
   await identity.placeAnew()
+  // what was known before may be of another ring
   neighbors.clear()
+  atlas.clear()
   const entering = async (chain: string): Promise<void> => { await ownership.enter(chain) }
   const reply = await join({ host, identity, ownership, entering }, through, init, signal)
   await owning(components, init, signal)

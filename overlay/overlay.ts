@@ -146,6 +146,9 @@ export class Overlay {
       throw error
     }
     await this.#graph.unlink(this.#identity.member, this.#identity.placement)
+    // whoever starts this store again says which ring it shall join
+    this.neighbors.clear()
+    await keepLinks(this.#meta, this.neighbors)
   }
 
   /** No further requests leave this node by itself; claims and disk stay. */
@@ -269,6 +272,7 @@ export class Overlay {
       identity: this.#identity,
       ownership: this.#ownership,
       neighbors: this.neighbors,
+      atlas: this.atlas,
       graph: this.#graph,
       change: this.#changes.components,
       met: this.#met,

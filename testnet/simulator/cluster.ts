@@ -86,17 +86,24 @@ export class Cluster {
   /** A graceful stop: claims and disk stay for `start`. */
   stop (name: string): void {
     this.get(name).node.stop()
-    this.nodes.delete(name)
-    this.world.kill(name)
-    this.#tiling.excuse()
+    this.kill(name)
   }
 
-  /** Hand all over and stop. */
+  /** An end between two events: what was not flushed is gone, claims and disk stay for `start`. */
+  kill (name: string): void {
+    const node = this.get(name)
+    this.nodes.delete(name)
+    this.world.kill(name)
+    this.#tiling.excuse(node)
+  }
+
+  /** Hand all over and stop. From then on nobody may take this node for an owner. */
   async leave (name: string, deadlineMs: number): Promise<void> {
     await this.get(name).node.leave({ deadlineMs })
     this.get(name).node.stop()
-    this.world.kill(name)
     this.nodes.delete(name)
+    this.world.kill(name)
+    this.#tiling.lookAgain()
   }
 
   /** Run with the checkers after each event. */

@@ -1,9 +1,12 @@
-// The newest decided claims, over all stores, cover the line: each key has exactly one owner that is up, which serves it
-// or is changing it. Checked when claims change, once the ring is whole, and at rest in the strict form: the served runs tile the line.
+// The newest decided claims, over all stores, cover the line: each key has exactly one owner, which is up and serves it or
+// is changing it, or which the test has stopped: its disk keeps the claim for its next start. A node that has left is
+// nobody's owner any more. Checked when claims change, once the ring is whole, and at rest in the strict form: the served
+// runs tile the line.
 
 import { compareHighs, compareKeys, everything, isBelow, type Interval } from '../../../overlay/interval.ts'
 import { IntervalMap } from '../../../overlay/interval-map.ts'
 import { keyText } from '../../../overlay/key-text.ts'
+import type { MemberId } from '../../../overlay/member.ts'
 import type { Claim } from '../../../overlay/ownership/claim.ts'
 import type { SimNode } from '../cluster.ts'
 import { InvariantError, type Checker } from './checker.ts'
@@ -13,31 +16,51 @@ export class Tiling implements Checker {
   #revisions = -1
   /** The line was covered once; from then on it must be. */
   #covered = false
+  /** Nodes that the test took away with their disks, until they are up again. */
+  readonly #excused = new Map<MemberId, SimNode>()
 
   check (nodes: ReadonlyMap<string, SimNode>): void {
     let revisions = 0
     for (const node of nodes.values()) revisions += node.ownership?.revision ?? 0
     if (revisions === this.#revisions) return
     this.#revisions = revisions
-    const gap = newestClaims(nodes).stretches().find(({ value }) => value === undefined)
-    if (gap !== undefined && this.#covered) throw new InvariantError(`no store holds a claim over ${keyText(gap.interval.low)}`)
-    this.#covered = gap === undefined
+    const present = [...nodes.values()].filter(({ ownership }) => ownership !== undefined)
+    for (const { overlay } of present) this.#excused.delete(overlay.memberId)
+    const owners = new Set([...present.map(({ overlay }) => overlay.memberId), ...this.#excused.keys()])
+    const fault = faultOf(newestClaims([...present, ...this.#excused.values()]), owners)
+    if (fault !== undefined && this.#covered) throw new InvariantError(fault)
+    this.#covered = fault === undefined
   }
 
-  /** A node went away with its disk: what it owned is not covered until it is back. */
-  excuse (): void {
-    this.#covered = false
+  /** The test has stopped or killed node, which has not left: it may still be named as an owner. */
+  excuse (node: SimNode): void {
+    if (node.ownership !== undefined) this.#excused.set(node.overlay.memberId, node)
+    this.lookAgain()
+  }
+
+  /** The nodes that are up are others than before. */
+  lookAgain (): void {
+    this.#revisions = -1
   }
 }
 
-function newestClaims (nodes: ReadonlyMap<string, SimNode>): IntervalMap<Claim> {
+function newestClaims (nodes: readonly SimNode[]): IntervalMap<Claim> {
   const newest = new IntervalMap<Claim>((a, b) => a === b)
-  for (const node of nodes.values()) {
+  for (const node of nodes) {
     for (const { interval, value: { claim } } of node.ownership?.registers.entries(everything) ?? []) {
       newest.update(interval, held => held !== undefined && held.epoch >= claim.epoch ? held : claim)
     }
   }
   return newest
+}
+
+/** Why claims do not give each key to one of owners; undefined when they do. */
+function faultOf (claims: IntervalMap<Claim>, owners: ReadonlySet<MemberId>): string | undefined {
+  for (const { interval, value } of claims.stretches()) {
+    if (value === undefined) return `no store holds a claim over ${keyText(interval.low)}`
+    if (!owners.has(value.owner)) return `the newest claim over ${keyText(interval.low)}, of epoch ${value.epoch}, names ${value.owner}, which is gone`
+  }
+  return undefined
 }
 
 /** At rest: the runs that nodes serve lie side by side from the lowest key to the end. @throws InvariantError */
