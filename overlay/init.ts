@@ -49,6 +49,8 @@ export const overlayDefaults: OverlayInit = {
 
   surveyNodesMax: 16, // guess: sees small rings whole
   joinMs: 600_000, // as fillMsMax
+  giverCheckMs: 5000, // guess
+  missedMax: 2, // guess
   joinBackoffMs: 100, // guess
   joinAttemptsMax: 64, // guess; then the operator is told, and it begins anew
   heavyShare: 0.7, // guess: above the half that a giver is left with

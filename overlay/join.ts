@@ -4,10 +4,10 @@
 // (docs/ownership.md, "Records first, claim last").
 
 import { errorName } from './errors.ts'
-import type { Host } from './host.ts'
+import type { Contact, Host } from './host.ts'
 import type { Holdings } from './holdings.ts'
 import type { Member, MemberId } from './member.ts'
-import { joinMethod, surveyMethod, type GraphNode, type JoinReply, type JoinRequest, type Refusal, type SurveyReply } from './messages.ts'
+import { joinMethod, neighborsMethod, surveyMethod, type GraphNode, type JoinReply, type JoinRequest, type Refusal, type SurveyReply } from './messages.ts'
 import { change, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
 import type { StoreIdentity } from './store-identity.ts'
 import type { Ownership } from './ownership/ownership.ts'
@@ -22,6 +22,9 @@ export interface JoinInit {
   /** Of the heaviest node's weight: who has that much counts as heavy too. */
   readonly heavyShare: number
   readonly neighborMs: number
+  /** Milliseconds between looks whether a giver is still there, and the looks in a row that it may miss. */
+  readonly giverCheckMs: number
+  readonly missedMax: number
 }
 
 export interface JoinComponents {
@@ -67,13 +70,29 @@ export async function join (components: JoinComponents, through: readonly Member
 async function askFor ({ host, identity, entering }: JoinComponents, giver: GraphNode, init: JoinInit, signal: AbortSignal): Promise<JoinReply | string> {
   const joiner: Member = { id: identity.member, contact: host.self }
   await entering(giver.view.chain)
+  const { contact } = giver.view.owner
+  const silent = new AbortController()
+  const either = AbortSignal.any([signal, silent.signal])
+  void abortWhenSilent(host, contact, init, silent)
   try {
-    const reply = await host.call(giver.view.owner.contact, joinMethod, { joiner, vector: identity.vector, placement: identity.placement }, { deadlineMs: init.joinMs, signal })
+    const reply = await host.call(contact, joinMethod, { joiner, vector: identity.vector, placement: identity.placement }, { deadlineMs: init.joinMs, signal: either })
     return reply.refused ?? reply
   } catch (error) {
     if (signal.aborted) throw error
-    return errorName(error)
+    return silent.signal.aborted ? 'fell silent' : errorName(error)
+  } finally {
+    silent.abort()
   }
+}
+
+/** A hand-over may take long; a giver that answers nothing meanwhile is not worth waiting for. Ends when the signal is aborted by anybody. */
+async function abortWhenSilent (host: Host, contact: Contact, init: JoinInit, silent: AbortController): Promise<void> {
+  for (let missed = 0; missed < init.missedMax && !silent.signal.aborted;) {
+    await host.sleep(init.giverCheckMs, silent.signal).catch(() => {})
+    if (silent.signal.aborted) return
+    missed = await host.call(contact, neighborsMethod, { level: 0 }, { deadlineMs: init.neighborMs }).then(() => 0, () => missed + 1)
+  }
+  silent.abort()
 }
 
 /** One of the heaviest nodes of a survey: joiners who come together spread over nearly equal ones, and none takes from a light one. */

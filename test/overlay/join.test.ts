@@ -91,4 +91,18 @@ describe('joiners', () => {
     const { count } = await cluster.settle(cluster.get('n4').node.storage.count({ collection: 'places', extent: { kind: 'box', west: -180, south: -90, east: 180, north: 90 }, words: [], match: 'all', limit: 0 }, deadline))
     assert.equal(count, 300)
   })
+
+  it('leave a giver that falls silent in the middle, and come in elsewhere', async () => {
+    for (const pausedAfterMs of [40, 80, 120, 160, 200, 300]) {
+      const cluster = new Cluster({ seed: pausedAfterMs })
+      await cluster.settle(cluster.join('n0', { founding: 'now' }))
+      await cluster.settle(cluster.join('n1', { bootstrap: ['n0'] }))
+      for (let key = 0; key < 50; key++) await cluster.settle(put(cluster, `${key}`, 1000))
+      const joining = cluster.join('j', { bootstrap: ['n1'] })
+      await cluster.run({ untilMs: cluster.world.now() + pausedAfterMs })
+      cluster.world.pause('n0')
+      await cluster.settle(joining)
+      assert(cluster.world.now() < 60_000, `paused after ${pausedAfterMs} ms, it came in at ${cluster.world.now()} ms only`)
+    }
+  })
 })
