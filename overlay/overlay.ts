@@ -76,6 +76,7 @@ export class Overlay {
       host,
       neighbors: this.neighbors,
       self: () => this.self(),
+      isForeign: view => this.#isForeign(view),
       learn: view => { this.#learn(view) },
       suspect: view => { this.#suspect(view) },
       lookup: async target => await this.lookup(target, init.attemptMs)
@@ -219,10 +220,16 @@ export class Overlay {
   }
 
   #learn (view: OwnerView): void {
-    if (this.#identity !== undefined && view.owner.id === this.#identity.member) return
+    if ((this.#identity !== undefined && view.owner.id === this.#identity.member) || this.#isForeign(view)) return
     this.#book.learn(view.owner)
     this.atlas.learn(view)
     this.neighbors.learn(view)
+  }
+
+  /** Rings do not merge yet: what a node of another one says of keys is not true here. */
+  #isForeign (view: OwnerView): boolean {
+    const own = this.#ownership?.run()
+    return own !== undefined && own.chain !== view.chain
   }
 
   /** A node did not answer: its links above level 0 go; the level-0 link stays, since it knows where the line is broken. */
@@ -236,6 +243,7 @@ export class Overlay {
       host: this.#host,
       atlas: this.atlas,
       self: () => this.#identity.member,
+      isForeign: view => this.#isForeign(view),
       ownership: { standing: target => this.#ownership.standing(target) },
       near: target => ({ own: this.#ownership.run(), near: ownersNear(this.atlas, this.neighbors, target, this.#init) }),
       learn: view => { this.#learn(view) },

@@ -19,6 +19,8 @@ export interface GraphComponents {
   /** This node in the graph; undefined while it owns nothing. */
   self (): GraphNode | undefined
   learn (view: OwnerView): void
+  /** Is this a view of another ring? Its nodes are never linked. */
+  isForeign (view: OwnerView): boolean
   suspect (view: OwnerView): void
   /** The owner of target, found by claims. */
   lookup (target: Target): Promise<OwnerView>
@@ -53,7 +55,7 @@ export class Graph {
     host.handle(neighborsMethod, ({ level }) => ({ self: this.#components.self(), ...neighbors.at(level) }))
     host.handle(linkMethod, ({ level, node }) => {
       const self = this.#components.self()
-      if (self === undefined) return { self }
+      if (self === undefined || this.#components.isForeign(node.view)) return { self: undefined }
       this.#components.learn(node.view)
       return { self, closer: neighbors.offer(self, level, node) }
     })
@@ -206,9 +208,10 @@ export class Graph {
   }
 
   async #ask (node: GraphNode, level: number): Promise<NeighborsReply | undefined> {
-    const { host, learn, suspect } = this.#components
+    const { host, isForeign, learn, suspect } = this.#components
     try {
       const reply = await host.call(node.view.owner.contact, neighborsMethod, { level }, { deadlineMs: this.#init.neighborMs })
+      if (reply.self !== undefined && isForeign(reply.self.view)) return {}
       for (const heard of [reply.self, reply.left, reply.right]) if (heard !== undefined) learn(heard.view)
       return reply
     } catch {

@@ -16,6 +16,8 @@ export interface LookupComponents {
   readonly host: Host
   readonly atlas: Atlas
   readonly self: () => MemberId
+  /** Is this a view of another ring than the one that this node serves in? Such a node may stand at an address that was ours. */
+  isForeign (view: OwnerView): boolean
   /** What this node knows near a key: its own run, links and atlas entries. */
   near (target: Target): { own: OwnerView | undefined, near: readonly OwnerView[] }
   /** Take in a view heard from the network. */
@@ -99,6 +101,11 @@ async function ask (components: LookupComponents, bracket: Bracket, next: OwnerV
   if (options.trace !== undefined) options.trace.hops++
   try {
     const reply = await host.call(next.owner.contact, lookupMethod, target, { deadlineMs, signal: options.signal })
+    if (reply.self !== undefined && components.isForeign(reply.self)) {
+      bracket.answered(next.owner.id, undefined)
+      components.suspect(next)
+      return undefined
+    }
     for (const view of reply.near) hear(components, bracket, view)
     if (reply.self !== undefined) components.learn(reply.self)
     bracket.answered(next.owner.id, reply.self)
@@ -128,6 +135,7 @@ export function failureOf (error: unknown): Failure {
 }
 
 function hear (components: LookupComponents, bracket: Bracket, view: OwnerView): void {
+  if (components.isForeign(view)) return
   if (view.owner.id !== components.self()) bracket.hear(view)
   components.learn(view)
 }

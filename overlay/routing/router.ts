@@ -99,6 +99,7 @@ export class Router implements Routing {
   }
 
   #received<Answer> (target: Target, owner: OwnerView | undefined, envelope: Envelope<Answer>, trace: Trace | undefined): Asked<Answer> | undefined {
+    if (envelope.owner !== undefined && this.#components.isForeign(envelope.owner)) return undefined
     for (const view of envelope.near) this.#components.learn(view)
     if (envelope.owner === undefined || envelope.answer === undefined) return undefined
     if (!covers(envelope.owner.interval, target)) throw new ConnectionLostError(`node ${envelope.owner.owner.id} answered for a key that it does not own`)

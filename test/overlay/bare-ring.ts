@@ -54,14 +54,14 @@ export class BareNode {
     const { host, store } = this
     this.identity = await StoreIdentity.open(prefixed(store, fromString('i')), host)
     const contactOf = (id: MemberId): Member | undefined => this.#ring.contacts.get(id)
-    const ownership = new Ownership({ host, store: prefixed(store, fromString('o')), self: this.identity.member, contactOf }, overlayDefaults)
+    const ownership = new Ownership({ host, store, self: this.identity.member, contactOf }, overlayDefaults)
     this.ownership = ownership
     await ownership.open()
     this.router = new Router({
       host,
       atlas: this.atlas,
       ownership,
-      self: () => this.identity.member,
+      self: () => this.identity.member, isForeign: () => false,
       near: ({ key }) => ({ own: ownership.run(), near: this.atlas.around(key, 4) }),
       learn: view => { if (view.owner.id !== this.identity.member) this.atlas.learn(view) },
       suspect: view => { this.suspected.push(view.owner.id) }
@@ -120,17 +120,17 @@ export class BareRing {
     this.world = new World({ seed: 1, latencyMs: { min: 5, max: 10 }, ...init })
   }
 
-  /** A new node, or one that comes back on its former disk. */
-  async start (name: string): Promise<BareNode> {
-    return await this.settle(this.boot(name))
+  /** A new node, or one that comes back on its former disk; or on a store of the test's own. */
+  async start (name: string, store?: MemoryStore): Promise<BareNode> {
+    return await this.settle(this.boot(name, store))
   }
 
   /** The same for whoever runs the world. */
-  async boot (name: string): Promise<BareNode> {
+  async boot (name: string, store?: MemoryStore): Promise<BareNode> {
     const disk = this.nodes.get(name)?.store.rows
     const host = this.world.host(name)
     const { flushMs } = this.init
-    const node = new BareNode(this, host, new MemoryStore(flushMs === undefined ? undefined : async () => { await host.sleep(flushMs) }, disk))
+    const node = new BareNode(this, host, store ?? new MemoryStore(flushMs === undefined ? undefined : async () => { await host.sleep(flushMs) }, disk))
     this.nodes.set(name, node)
     await node.open()
     this.contacts.set(node.identity.member, node.member)

@@ -88,6 +88,25 @@ describe('a ring that stops and starts again', () => {
     assertServedTiles(cluster.nodes)
     assert.deepEqual([giver, joiner].map(({ overlay }) => overlay.state), ['serving', 'serving'])
   })
+
+  it('lets a node join anew that finds all it owned decided for another', async () => {
+    const cluster = new Cluster({ seed: 6 })
+    const keys = await ringOf(cluster, 3)
+    const { node, ownership } = cluster.get('n1')
+    const [before] = ownership!.ownedRuns()
+    node.leave({ deadlineMs: 60_000 }).catch(() => {})
+    await cluster.run({ until: () => ownership!.registers.entries().some(({ value }) => value.accepted !== undefined) })
+    cluster.stop('n1')
+    await cluster.run({ untilMs: cluster.world.now() + 2000 })
+    assert.deepEqual(cluster.get('n0').ownership!.ownedRuns().concat(cluster.get('n2').ownership!.ownedRuns()).some(run => keyText(run.low) === keyText(before!.low)), false, 'nobody has heard of it')
+    const back = await cluster.settle(cluster.start('n1', { bootstrap: ['n0'] }))
+    assert.deepEqual([back.overlay.state, back.ownership!.ownedRuns()], ['joining', []])
+    await cluster.settle(back.overlay.whenServing())
+    await cluster.run({ untilMs: cluster.world.now() + 1000 })
+    assert.equal(back.ownership!.runs().length, 1)
+    assertServedTiles(cluster.nodes)
+    for (const name of cluster.nodes.keys()) assert.deepEqual(await keysOf(cluster, name), keys, name)
+  })
 })
 
 function ownsNoKv ({ low, high }: Interval): boolean {

@@ -4,7 +4,9 @@
 import assert from 'node:assert/strict'
 import { fromString } from 'uint8arrays/from-string'
 import { toString } from 'uint8arrays/to-string'
+import { overlayDefaults } from '../../../overlay/init.ts'
 import { everything } from '../../../overlay/interval.ts'
+import { MemoryStore } from '../../../storage/memory-store.ts'
 import { BareRing, kv, kvSpan, type BareNode } from '../bare-ring.ts'
 
 /** Long enough that a test can stop the world between two flushes. */
@@ -144,6 +146,34 @@ describe('a change of owner', () => {
     assert.deepEqual(scene.ring.servers(kv('70')), ['taker'])
     await scene.assertWhole()
   })
+
+  for (const fault of ['disk stalls', 'process is paused'] as const) {
+    it(`freezes the part no longer than a tail and a vote may take when the taker's ${fault}, and the giver goes on`, async () => {
+      const scene = await Scene.make()
+      const { world } = scene.ring
+      let stallMs = 1
+      const slow = await scene.ring.start('slow', new MemoryStore(async () => { await new Promise<void>(resolve => { world.clock.schedule(stallMs, { run: resolve }) }) }))
+      const outcome = scene.giver.give(upper, slow)
+      await scene.ring.pass(30)
+      void scene.put('70', 'for the tail').catch(() => {})
+      await scene.untilFrozen()
+      const frozenMs = world.now()
+      if (fault === 'disk stalls') stallMs = 300_000
+      else world.pause('slow')
+      const written = scene.put('71', 'during')
+      await world.run({ until: () => scene.giver.serves(kv('70')), untilMs: frozenMs + 300_000 })
+      const lastedMs = world.now() - frozenMs
+      assert(lastedMs > 0 && lastedMs <= overlayDefaults.tailMs + overlayDefaults.voteMs, `it was frozen for ${lastedMs} ms`)
+      const { state, ...rest } = await scene.ring.settle(outcome)
+      assert.deepEqual([state, 'reason' in rest && rest.reason, scene.ring.servers(kv('70'))], ['given up', 'fill failed', ['giver']])
+      await scene.ring.settle(written)
+      if (fault === 'process is paused') world.resume('slow')
+      await scene.ring.pass(400_000) // past the stall
+      assert.deepEqual([scene.ring.servers(kv('70')), slow.holds(kv('70'))], [['giver'], undefined])
+      const values = await scene.values()
+      assert.deepEqual([values.size, values.get('70'), values.get('71')], [100, 'for the tail', 'during'])
+    })
+  }
 
   it('is undone by a giver that restarts with its promise on disk', async () => {
     const scene = await Scene.make()

@@ -43,7 +43,7 @@ class Scene {
     return await world.settle(lookup({
       host: asker,
       atlas: new Atlas(init),
-      self: () => 'asker',
+      self: () => 'asker', isForeign: () => false,
       near: () => ({ own: undefined, near: this.hints }),
       learn: heard => { this.learned.push(heard.owner.id) },
       suspect: silent => { this.suspected.push(silent.owner.id) }
