@@ -18,17 +18,20 @@ import type { Turns } from './turns.ts'
 export type Effect = (options: { deadlineMs: number }) => Promise<unknown>
 
 export interface OpenIntent {
+  /** Of the row that it stands in. */
   readonly version: Version
+  /** Tells it from others of this version: a merge may add some to a row whose own are carried out already. */
+  readonly name: Key
   /** In this order. */
   readonly effects: readonly Effect[]
 }
 
 /** The rows that carry intents. */
 export interface Primary {
-  /** What is open under key, flushed or not, oldest first; none for a key that is no primary, or not here. */
+  /** What is open under key, flushed or not, oldest first; none for a key that is no primary, or not owned here. */
   open (key: Key): readonly OpenIntent[]
-  /** Take the intent of this version, and older ones, from the row, wherever it is owned now. */
-  close (key: Key, version: Version, options: { deadlineMs: number }): Promise<unknown>
+  /** Take the intents of these names from the row if it still has this version, wherever it is owned now. */
+  close (key: Key, version: Version, names: readonly Key[], options: { deadlineMs: number }): Promise<unknown>
 }
 
 export interface IntentsInit {
@@ -41,7 +44,8 @@ export interface IntentsInit {
 }
 
 interface Drive { readonly key: Key, tries: number }
-interface Answered { readonly key: Key, readonly version: Version, tries: number }
+/** By name, all of one version: a row's intents are of its newest. */
+interface Answered { readonly key: Key, readonly version: Version, readonly names: Map<string, Key>, tries: number }
 
 /** Tries to close an intent that is carried out. Guess: an hour with doubling waits. */
 const closeTriesMax = 16
@@ -73,7 +77,13 @@ export class Intents {
 
   /** Are all intents under key carried out, as far as this node knows? */
   isSettled (key: Key): boolean {
-    return this.#unanswered(key, this.#primary.open(key)).length === 0
+    return this.unanswered(key, this.#primary.open(key)).length === 0
+  }
+
+  /** Those of open that are not carried out, as far as this node knows. */
+  unanswered<Open extends Pick<OpenIntent, 'version' | 'name'>> (key: Key, open: readonly Open[]): Open[] {
+    const done = this.#answered.get(keyName(key))
+    return open.filter(({ version, name }) => done === undefined || compareVersions(version, done.version) !== 0 || !done.names.has(keyName(name)))
   }
 
   /**
@@ -84,14 +94,14 @@ export class Intents {
    */
   async settle (key: Key, open = this.#primary.open(key)): Promise<void> {
     const endMs = this.#host.now() + this.#init.updateMsMax
-    for (const intent of this.#unanswered(key, open)) {
+    for (const intent of this.unanswered(key, open)) {
       try {
         for (const effect of intent.effects) await this.#perform(effect, endMs)
       } catch (error) {
         this.driveLater(key)
         throw new UnfinishedError(`update ${versionText(intent.version)} is stored, but a place did not answer: ${String(error)}; it will be carried out later`)
       }
-      this.#answered.set(keyName(key), { key, version: intent.version, tries: 0 })
+      this.#answer(key, intent)
     }
     this.#closeSoon()
   }
@@ -109,9 +119,11 @@ export class Intents {
     return true
   }
 
-  #unanswered (key: Key, open: readonly OpenIntent[]): OpenIntent[] {
-    const done = this.#answered.get(keyName(key))
-    return open.filter(({ version }) => done === undefined || compareVersions(version, done.version) > 0)
+  /** Those of an older version went out of the row with it. */
+  #answer (key: Key, { version, name }: OpenIntent): void {
+    const known = this.#answered.get(keyName(key))
+    if (known !== undefined && compareVersions(known.version, version) === 0) known.names.set(keyName(name), name)
+    else this.#answered.set(keyName(key), { key, version, names: new Map([[keyName(name), name]]), tries: 0 })
   }
 
   async #perform (effect: Effect, endMs: number): Promise<void> {
@@ -182,11 +194,13 @@ export class Intents {
   /** What cannot be closed is tried a few times more; then it is left to whoever drives the row next. */
   async #close (name: string, answered: Answered): Promise<boolean> {
     const { key, version } = answered
-    const isClosed = await this.#primary.close(key, version, { deadlineMs: this.#init.updateMsMax }).then(() => true, (error: unknown) => {
+    const names = [...answered.names.values()]
+    const isClosed = await this.#primary.close(key, version, names, { deadlineMs: this.#init.updateMsMax }).then(() => true, (error: unknown) => {
       if (!this.#isStopped) this.#host.log.debug({ error: String(error) }, 'an intent was not closed')
       return ++answered.tries >= closeTriesMax
     })
-    if (isClosed && this.#answered.get(name) === answered) this.#answered.delete(name)
+    if (isClosed) for (const closed of names) answered.names.delete(keyName(closed))
+    if (answered.names.size === 0 && this.#answered.get(name) === answered) this.#answered.delete(name)
     return isClosed
   }
 }

@@ -70,14 +70,15 @@ export interface FindMessage {
   readonly rowsMax: number
   readonly bytesMax: number
   readonly countOnly: boolean
-  readonly sinceMs: number
+  /** Tell what moved in the last so many ms. */
+  readonly movedMs: number
 }
 export interface FindReply {
   readonly rows: readonly FrameRow[]
   readonly count: number
   /** All below this key was looked at. */
   readonly next: Key
-  /** Ids of objects that moved, since sinceMs, from here to below `from` of the request. */
+  /** Ids of objects that moved, in the last movedMs, from here to below `from` of the request. */
   readonly moved: readonly Key[]
 }
 export const findMethod: Method<FindMessage, FindReply> = {
@@ -102,8 +103,18 @@ export interface LeftMessage {
 }
 export const leftMethod: Method<LeftMessage, object> = { name: 'storage/1/left', request: codec(wire.LeftRequest, ['version']), reply: codec(wire.LeftReply) }
 
-export interface CloseMessage { readonly key: Key, readonly version: Version }
-export const closeMethod: Method<CloseMessage, object> = { name: 'storage/1/close', request: codec(wire.CloseRequest, ['version']), reply: codec(wire.CloseReply) }
+export interface CloseMessage {
+  readonly key: Key
+  /** Of the id record. */
+  readonly version: Version
+  /** The places that the closed intents take the object from; empty for one that only brings it. */
+  readonly from: readonly Key[]
+}
+export const closeMethod: Method<CloseMessage, object> = {
+  name: 'storage/1/close',
+  request: mapped(codec<wire.CloseRequest>(wire.CloseRequest, ['version']), message => ({ ...message, from: [...message.from] }) as wire.CloseRequest, message => ({ ...message, version: message.version! })),
+  reply: codec(wire.CloseReply)
+}
 
 export interface DefineMessage { readonly key: Key, readonly definition: Uint8Array }
 export interface DefineReply { readonly definition: Uint8Array }

@@ -34,7 +34,7 @@ import type { Limits } from './records/range.ts'
 import { rowStream } from './records/row-stream.ts'
 import { hasOpen, kindOf } from './records/record.ts'
 import { Turns } from './turns.ts'
-import type { CountAnswer, DeleteAnswer, FindRequest, GetAnswer, PageAnswer, PutAnswer, PutRequest, RangeRequest, RowStream, StorageVerbs, StoredRecord, VerbOptions } from './storage-api.ts'
+import type { CountAnswer, DeleteAnswer, FindRequest, GetAnswer, PageAnswer, PutAnswer, PutRequest, RangeRequest, RowStream, StorageVerbs, StoredRecord, VerbOptions, Version } from './storage-api.ts'
 
 export interface StorageComponents {
   readonly host: Host
@@ -67,11 +67,12 @@ export class Storage implements StorageVerbs {
       onOwnedRow: (key, value) => this.#takeUp(key, value)
     }, init)
     const { writer } = this.#parts
+    const owns = (key: Key): boolean => this.#parts.owns(key)
     const turns = new Turns(init.updatesWaitingMax, () => `${host.random()}`.slice(2))
     this.#collections = new Collections({ host, routing, writer }, init)
-    this.#objects = new Objects({ host, writer, routing, turns }, init)
+    this.#objects = new Objects({ host, writer, routing, turns, owns }, init)
     this.#intents = new Intents({ host, primary: this.#objects, turns }, init)
-    this.#places = new Places({ host, writer, onTouch: this.#touched }, init)
+    this.#places = new Places({ host, writer, onTouch: this.#touched, owns }, init)
   }
 
   /** For ownership: how rows follow claims. */
@@ -96,7 +97,8 @@ export class Storage implements StorageVerbs {
       writer: this.#parts.writer,
       objects: this.#objects,
       onTouch: this.#touched,
-      onRead: this.#read
+      onRead: this.#read,
+      markAgeMs: (key: Key, version: Version) => this.#places.markAgeMs(key, version)
     }
     this.#parts.start()
     this.#collections.start()

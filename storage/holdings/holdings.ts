@@ -4,7 +4,7 @@
 
 import type { FillRequest, Holdings } from '../../overlay/holdings.ts'
 import type { Host } from '../../overlay/host.ts'
-import { intersect } from '../../overlay/interval.ts'
+import { holdsKey, intersect } from '../../overlay/interval.ts'
 import type { Interval, Key } from '../../overlay/interval.ts'
 import type { MemberId } from '../../overlay/member.ts'
 import type { Routing } from '../../overlay/routing/routing.ts'
@@ -68,9 +68,14 @@ export class HeldParts implements Holdings {
     return this.#census.counts
   }
 
+  /** Does this node own key, with its newest row? What it holds while it is being filled may be older. */
+  owns (key: Key): boolean {
+    return this.#owned.holds(key) && !this.#learners.intervals().some(interval => holdsKey(interval, key))
+  }
+
   start (): void {
     const { host, routing, onOwnedRow } = this.#components
-    handleOffers({ routing, writer: this.writer, onRow: onOwnedRow })
+    handleOffers({ routing, writer: this.writer, onRow: onOwnedRow }, this.#init)
     host.onNotice(releaseNotice, ({ session, kept }) => { this.#ended(session, kept) })
     this.#sources.start()
     this.#learners.start()

@@ -40,6 +40,8 @@ interface Session {
   readonly interval: Interval
   readonly source: Member
   readonly stopping: AbortController
+  /** Has the order to clear the interval been given? Until then what lies there is not the source's. */
+  isCleared: boolean
   round: number
   running: Promise<void>
   isDone: boolean
@@ -86,19 +88,24 @@ export class Learners {
 
   /**
    * End a session; without `kept`, what it received is let go of. Not cleared at once: who gave up may be in doubt, and
-   * the claim decided all the same, so the owner is asked first, which may be this node.
+   * the claim decided all the same, so the owner is asked first, which may be this node. A session that failed before it
+   * cleared anything received nothing: what lies there are strays, as before.
    */
   release (name: string, kept: boolean): void {
     const session = this.#sessions.get(name)
     if (session === undefined) return
     session.stopping.abort()
     this.#sessions.delete(name)
-    if (!kept) void session.running.then(() => { if (!this.#components.owns(session.interval)) this.#components.letGo(session.interval, session.source) })
+    if (!kept) void session.running.then(() => { this.#letGo(session) })
   }
 
   stop (): void {
     for (const session of this.#sessions.values()) session.stopping.abort()
     this.#sessions.clear()
+  }
+
+  #letGo ({ interval, source, isCleared }: Session): void {
+    if (isCleared && !this.#components.owns(interval)) this.#components.letGo(interval, source)
   }
 
   /** Begin the round, or go on waiting for it. Answers after learnWaitMs at the latest. */
@@ -131,7 +138,7 @@ export class Learners {
     if (this.#sessions.size >= this.#init.sessionsMax) throw new BusyError(`${this.#sessions.size} fills at once; try again`)
     if (this.#meetsSession(interval)) throw new BusyError('another fill of this interval is running; try again')
     if (this.#components.owns(interval)) throw new FillError('this node owns a part of the interval and cannot learn it')
-    const session: Session = { interval, source: message.source, stopping: new AbortController(), round, running: Promise.resolve(), isDone: false, error: undefined, left: 0, rows: 0, usedMs: 0 }
+    const session: Session = { interval, source: message.source, stopping: new AbortController(), isCleared: false, round, running: Promise.resolve(), isDone: false, error: undefined, left: 0, rows: 0, usedMs: 0 }
     this.#sessions.set(name, session)
     this.#run(session, message)
     return session
@@ -149,6 +156,7 @@ export class Learners {
     if (round === 0) {
       await this.#components.makeRoom(interval, signal)
       if (this.#components.owns(interval)) throw new FillError('this node came to own a part of the interval')
+      session.isCleared = true
       flushed.push(handled(store.clear(interval)))
     }
     let isWhole = false

@@ -39,6 +39,11 @@ export class Course {
     }
   }
 
+  /** @throws AbortError */
+  async pause (ms: number, signal: AbortSignal): Promise<void> {
+    await this.#host.sleep(ms, signal)
+  }
+
   cost (): Cost {
     return { hops: this.trace.hops, peers: this.trace.peers.size, tookMs: this.#host.now() - this.#startMs }
   }

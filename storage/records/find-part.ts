@@ -25,13 +25,13 @@ const shortPageRows = 32
 /** Moved objects that one answer names; later ones are missed, as moves during a walk may be. Guess. */
 const movedMax = 1_000
 
-export function handleFind ({ routing, store, onTouch, onRead }: OwnerComponents, init: OwnerInit): void {
+export function handleFind ({ routing, store, onTouch, onRead, markAgeMs }: OwnerComponents, init: OwnerInit): void {
   routing.handle(findMethod, ({ from }) => ({ key: from, below: false }), (message, owned) => {
     const part = intersect(owned.interval, { low: message.from, high: collectionInterval(message.collection).high })
     if (part === undefined) throw new RangeError('a find was asked of a node that owns none of its extent')
     onTouch(message.from, 'find')
     const snapshot = store.snapshot()
-    const scan = new PartScan(message, part, init)
+    const scan = new PartScan(message, part, markAgeMs, init)
     return scan.read(snapshot).finally(() => {
       snapshot.close()
       onRead('find', scan.found, scan.scanned)
@@ -44,6 +44,7 @@ class PartScan {
   scanned = 0
   readonly #message: FindMessage
   readonly #part: Interval
+  readonly #markAgeMs: OwnerComponents['markAgeMs']
   readonly #init: OwnerInit
   readonly #prepared: PreparedExtent
   readonly #prefixBytes: number
@@ -53,9 +54,10 @@ class PartScan {
   #bytes = 0
   #insideIndex = -1
 
-  constructor (message: FindMessage, part: Interval, init: OwnerInit) {
+  constructor (message: FindMessage, part: Interval, markAgeMs: OwnerComponents['markAgeMs'], init: OwnerInit) {
     this.#message = message
     this.#part = part
+    this.#markAgeMs = markAgeMs
     this.#init = init
     this.#prepared = prepare(message.space, message.extent)
     this.#prefixBytes = collectionPrefix(message.collection).length
@@ -118,12 +120,15 @@ class PartScan {
     this.#bytes += rowBytes(row)
   }
 
-  /** An object that went from here to where the walk has been already. */
+  /**
+   * An object that went from here to where the walk has been already. When, its owner alone can say, by how long it has
+   * the mark: clocks differ. A mark of unknown age may be young.
+   */
   #takeMark (key: Key, value: Uint8Array): void {
-    const { from, countOnly, sinceMs } = this.#message
+    const { from, countOnly, movedMs } = this.#message
     if (countOnly || this.#moved.length >= movedMax) return
     const mark = decodeHeld(value)
-    if (mark.kind !== 'place' || mark.movedTo === undefined || mark.version.ms < sinceMs) return
+    if (mark.kind !== 'place' || mark.movedTo === undefined || (this.#markAgeMs(key, mark.version) ?? 0) > movedMs) return
     const movedBack = compareKeys(mark.movedTo, from) < 0 && this.#cover.after(curveIndexOf(mark.movedTo, this.#prefixBytes)) === 'inside'
     if (movedBack) this.#moved.push(idOf(key, this.#prefixBytes))
   }

@@ -34,6 +34,8 @@ import { compareVersions } from './version.ts'
 
 /** Rows of a message that only counts: no limit but the rows looked at. */
 const countedMax = 2 ** 32 - 1
+/** The most that a message can say, and far longer than marks live: all moves. */
+const movedMsMax = 2 ** 32 - 1
 
 export interface Found {
   readonly record: StoredRecord
@@ -58,11 +60,10 @@ export function planFind (asker: { host: Host, routing: Routing }, collection: C
   const prepared = prepare(space, extent)
   const cover = coverKeys(prepared, name, collectionPrefix(name).length)
   const query = new ByteWriter().text('find').text(name).bytes(wire.Extent.encode(extentToWire(extent))).text(JSON.stringify(words)).u8(any ? 1 : 0).finish()
-  // An update that has its version already may yet be on its way to its new place.
-  const sinceMs = Math.max(0, Math.floor(asker.host.wallClock()) - init.updateMsMax)
-  const from = request.cursor === undefined ? { key: curveKey(name, 0), sinceMs } : readCursor(query, request.cursor)
-  const message = { collection: name, space, extent, words, any, countOnly, sinceMs: from.sinceMs }
-  const page = new FoundPage({ ...asker, prepared }, message, { rows: limit, bytes: limits.bytesMax }, init)
+  const from = request.cursor === undefined ? { key: curveKey(name, 0), sinceMs: Math.floor(asker.host.wallClock()) } : readCursor(query, request.cursor)
+  const startMs = asker.host.now() - earlierMs(asker.host, from.sinceMs)
+  const message = { collection: name, space, extent, words, any, countOnly }
+  const page = new FoundPage({ ...asker, prepared, startMs }, message, { rows: limit, bytes: limits.bytesMax }, init)
   return {
     collection: name,
     interval: { low: curveKey(name, 0), high: collectionInterval(name).high! },
@@ -76,12 +77,26 @@ export function planFind (asker: { host: Host, routing: Routing }, collection: C
   }
 }
 
-type Query = Omit<FindMessage, 'from' | 'rowsMax' | 'bytesMax'>
+/** Ms since the first page. A clock that stands before it (a page may be asked of another peer) says nothing: tell all moves. */
+function earlierMs (host: Host, sinceMs: number): number {
+  const elapsedMs = Math.floor(host.wallClock()) - sinceMs
+  return elapsedMs >= 0 ? elapsedMs : movedMsMax
+}
+
+type Query = Omit<FindMessage, 'from' | 'rowsMax' | 'bytesMax' | 'movedMs'>
+
+interface FindAsker {
+  readonly host: Host
+  readonly routing: Routing
+  readonly prepared: PreparedExtent
+  /** When the read began, by host.now(). */
+  readonly startMs: number
+}
 
 /** What one answer holds so far. */
 class FoundPage {
   count = 0
-  readonly #asker: { host: Host, routing: Routing, prepared: PreparedExtent }
+  readonly #asker: FindAsker
   readonly #query: Query
   readonly #init: ReadInit
   readonly #prefixBytes: number
@@ -90,7 +105,7 @@ class FoundPage {
   #rowsLeft: number
   #bytesLeft: number
 
-  constructor (asker: { host: Host, routing: Routing, prepared: PreparedExtent }, query: Query, left: { rows: number, bytes: number }, init: ReadInit) {
+  constructor (asker: FindAsker, query: Query, left: { rows: number, bytes: number }, init: ReadInit) {
     this.#asker = asker
     this.#query = query
     this.#init = init
@@ -106,7 +121,9 @@ class FoundPage {
   async ask (at: Key, options: AskOptions): Promise<{ rows: Found[], next: Key, missing: Gap[] }> {
     const { messageRowsMax, messageBytesMax } = this.#init
     const rowsMax = this.#query.countOnly ? countedMax : Math.min(this.#rowsLeft, messageRowsMax)
-    const message = { ...this.#query, from: at, rowsMax, bytesMax: Math.max(1, Math.min(this.#bytesLeft, messageBytesMax)) }
+    // What stepped back since the read began; the message itself may be under way for as long as it is asked.
+    const movedMs = Math.min(Math.ceil(this.#asker.host.now() - this.#asker.startMs + options.deadlineMs), movedMsMax)
+    const message = { ...this.#query, movedMs, from: at, rowsMax, bytesMax: Math.max(1, Math.min(this.#bytesLeft, messageBytesMax)) }
     const { answer } = await this.#asker.routing.ask({ key: at, below: false }, findMethod, message, options)
     this.count += answer.count
     const rows: Found[] = []

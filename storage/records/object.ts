@@ -14,6 +14,7 @@ import type { CloseMessage, WriteMessage } from '../messages.ts'
 import type { Version } from '../storage-api.ts'
 import type { Turns } from '../turns.ts'
 import { keyName } from './key-layout.ts'
+import { inheritIntents } from './merge.ts'
 import { decodeHeld, encodeHeld } from './record.ts'
 import type { IdRecord, Intent, Spot, State } from './record.ts'
 import { compareVersions, giveVersion } from './version.ts'
@@ -23,6 +24,8 @@ export interface ObjectsComponents {
   readonly writer: Writer
   readonly routing: Routing
   readonly turns: Turns
+  /** Does this node own key, with its newest row? */
+  readonly owns: (key: Key) => boolean
 }
 
 /** What an object becomes: a state, at a place or at none; or nothing. */
@@ -50,15 +53,17 @@ export class Objects implements Primary {
   readonly #writer: Writer
   readonly #routing: Routing
   readonly #turns: Turns
+  readonly #owns: (key: Key) => boolean
   readonly #memberId: string
   readonly #askMs: number
   #intents: Intents | undefined
 
-  constructor ({ host, writer, routing, turns }: ObjectsComponents, { memberId, updateMsMax }: { memberId: string, updateMsMax: number }) {
+  constructor ({ host, writer, routing, turns, owns }: ObjectsComponents, { memberId, updateMsMax }: { memberId: string, updateMsMax: number }) {
     this.#host = host
     this.#writer = writer
     this.#routing = routing
     this.#turns = turns
+    this.#owns = owns
     this.#memberId = memberId
     this.#askMs = updateMsMax
   }
@@ -100,12 +105,13 @@ export class Objects implements Primary {
   }
 
   open (key: Key): readonly OpenIntent[] {
-    const record = this.#read(key)
+    // What a former owner still holds may be older than what the present one has carried out.
+    const record = this.#owns(key) ? this.#read(key) : undefined
     return record === undefined ? [] : this.#intentsOf(record)
   }
 
-  async close (key: Key, version: Version, options: { deadlineMs: number }): Promise<unknown> {
-    return await this.#routing.ask({ key, below: false }, closeMethod, { key, version }, { ...options, repeatable: true })
+  async close (key: Key, version: Version, names: readonly Key[], options: { deadlineMs: number }): Promise<unknown> {
+    return await this.#routing.ask({ key, below: false }, closeMethod, { key, version, from: names }, { ...options, repeatable: true })
   }
 
   /** Decide in this step, then flush, then tell the places. */
@@ -126,14 +132,21 @@ export class Objects implements Primary {
     const from = stored === undefined ? undefined : spotOf(stored)
     const open: Intent[] = from === undefined && becomes.place === undefined ? [] : [{ version, from, to: becomes.place }]
     const requested = requestId === undefined ? undefined : { id: requestId, had }
-    const record: IdRecord = { kind: 'id', version, state: becomes.state, requested, place: becomes.place, open }
+    const record = this.#takeOver(key, stored, { kind: 'id', version, state: becomes.state, requested, place: becomes.place, open })
     await this.#writer.write([{ key, value: encodeHeld(record) }])
     await this.#intents!.settle(key, this.#intentsOf(record))
     return { version, had }
   }
 
+  /** An update is told to what is open as of this step, too: a merge may have added to it since the earlier updates were finished. */
+  #takeOver (key: Key, stored: IdRecord | undefined, record: IdRecord): IdRecord {
+    if (stored === undefined) return record
+    const left = this.#intents!.unanswered(key, stored.open.map(intent => ({ ...intent, name: intentName(intent) })))
+    return { ...record, open: inheritIntents(record, { ...stored, open: left }) }
+  }
+
   #intentsOf (record: IdRecord): OpenIntent[] {
-    return record.open.map(intent => ({ version: intent.version, effects: this.#effects(intent, record) }))
+    return record.open.map(intent => ({ version: intent.version, name: intentName(intent), effects: this.#effects(intent, record) }))
   }
 
   #effects ({ version, from, to }: Intent, record: IdRecord): Array<OpenIntent['effects'][number]> {
@@ -150,10 +163,12 @@ export class Objects implements Primary {
     return effects
   }
 
-  async #closed ({ key, version }: CloseMessage): Promise<object> {
+  async #closed ({ key, version, from }: CloseMessage): Promise<object> {
     const record = this.#read(key)
-    const open = record?.open.filter(intent => compareVersions(intent.version, version) > 0)
-    if (record !== undefined && open !== undefined && open.length < record.open.length) {
+    if (record === undefined || compareVersions(record.version, version) !== 0) return {}
+    const closed = new Set(from.map(keyName))
+    const open = record.open.filter(intent => !closed.has(keyName(intentName(intent))))
+    if (open.length < record.open.length) {
       await this.#writer.write([{ key, value: encodeHeld({ ...record, open }) }])
     }
     return {}
@@ -165,6 +180,11 @@ export class Objects implements Primary {
     const held = decodeHeld(row)
     return held.kind === 'id' ? held : undefined
   }
+}
+
+/** Where it takes the object from; empty for one that only brings it. */
+function intentName ({ from }: Intent): Key {
+  return from?.place ?? new Uint8Array(0)
 }
 
 function spotOf ({ place, state }: IdRecord): Spot | undefined {

@@ -1,7 +1,7 @@
 // The walk over the owners of a range or an extent. It goes on by key, never by "the next node", so a boundary that moves
 // between two steps neither hides a record nor shows one twice (docs/ownership.md, "Scans go on by key"). An owner that
-// does not answer is named as missing, and the walk goes on behind it. The next step is asked for while the rows of the
-// last are used: one ahead, never more, so a slow reader holds up at most one message.
+// does not answer, or stays too busy, is named as missing, and the walk goes on behind it. The next step is asked for
+// while the rows of the last are used: one ahead, never more, so a slow reader holds up at most one message.
 // What is asked and what lies next is the plan's business (range.ts, find.ts).
 
 import { errorName, OwnerUnreachableError } from '../../overlay/errors.ts'
@@ -11,6 +11,9 @@ import type { AskOptions } from '../../overlay/routing/routing.ts'
 import type { Missing, ReadEnd } from '../storage-api.ts'
 import type { Course } from './ask.ts'
 import { collectionInterval, withoutCollection } from './key-layout.ts'
+
+/** Ms between two tries of a busy owner: the first, doubled each time. Guess: about what one message of rows takes. */
+const busyPauseMs = 25
 
 /** Keys with their collection that could not be had. */
 export interface Gap {
@@ -41,6 +44,12 @@ export interface Plan<Row> {
   isFull (): boolean
   /** For answers that a limit cut. */
   cursor (next: Key): string
+}
+
+/** What routing adds to a BusyError: whose run is meant. Without it nobody knows where the next owner's begins. */
+interface BusyOwner {
+  readonly interval?: Interval | undefined
+  readonly ownerId?: string | undefined
 }
 
 export class OwnerWalk<Row> {
@@ -99,19 +108,25 @@ export class OwnerWalk<Row> {
   }
 
   async #step (at: Key): Promise<Step<Row>> {
-    for (;;) {
+    let keptMs: number | undefined
+    for (let pauseMs = busyPauseMs; ; pauseMs *= 2) {
       const remainingMs = this.#course.remainingMs
       if (remainingMs <= 0) return this.#allMissing(at, undefined, 'deadline')
       // Half of what is left, so that a silent owner leaves time for those behind it.
       const deadlineMs = Math.max(remainingMs / 2, Math.min(remainingMs, this.#askMsMin))
+      keptMs ??= remainingMs - deadlineMs // not to be spent on waiting for a busy one
       try {
         const step = await this.#plan.ask(at, this.#course.ask({ repeatable: true, deadlineMs, signal: this.#stopping.signal }))
         return { ...step, next: this.#onward(step.next) }
       } catch (error) {
         if (this.#stopping.signal.aborted) throw error
-        if (error instanceof OwnerUnreachableError) return this.#behind(at, error)
+        if (error instanceof OwnerUnreachableError) return this.#behind(at, error, 'unreachable')
         const name = errorName(error)
-        if (name === 'BusyError') return this.#allMissing(at, undefined, 'busy')
+        if (name === 'BusyError') {
+          if (this.#course.remainingMs - pauseMs <= keptMs) return this.#behindBusy(at, error as BusyOwner)
+          await this.#course.pause(pauseMs, this.#stopping.signal)
+          continue
+        }
         if (name === 'ConnectionLostError' || name === 'UnreachableError') return this.#allMissing(at, undefined, 'unreachable')
         if (name !== 'TimeoutError') throw error
       }
@@ -123,14 +138,18 @@ export class OwnerWalk<Row> {
   }
 
   /** Go on behind the keys that nobody answers for. */
-  #behind (at: Key, { interval, ownerId }: OwnerUnreachableError): Step<Row> {
+  #behind (at: Key, { interval, ownerId }: { interval: Interval, ownerId: string | undefined }, reason: string): Step<Row> {
     const { low, high } = this.#plan.interval
     if (this.#plan.reverse) {
       const behind = compareKeys(interval.low, low) > 0 && compareKeys(interval.low, at) < 0 ? interval.low : low
-      return { rows: [], next: this.#plan.onward(behind), missing: [{ interval: { low: behind, high: at }, peer: ownerId, reason: 'unreachable' }] }
+      return { rows: [], next: this.#plan.onward(behind), missing: [{ interval: { low: behind, high: at }, peer: ownerId, reason }] }
     }
     const behind = compareHighs(interval.high, high) < 0 && compareHighs(interval.high, at) > 0 ? interval.high! : high
-    return { rows: [], next: this.#plan.onward(behind), missing: [{ interval: { low: at, high: behind }, peer: ownerId, reason: 'unreachable' }] }
+    return { rows: [], next: this.#plan.onward(behind), missing: [{ interval: { low: at, high: behind }, peer: ownerId, reason }] }
+  }
+
+  #behindBusy (at: Key, { interval, ownerId }: BusyOwner): Step<Row> {
+    return interval === undefined ? this.#allMissing(at, ownerId, 'busy') : this.#behind(at, { interval, ownerId }, 'busy')
   }
 
   #allMissing (at: Key, peer: string | undefined, reason: string): Step<Row> {

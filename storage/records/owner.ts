@@ -6,6 +6,7 @@ import type { Routing } from '../../overlay/routing/routing.ts'
 import type { Store } from '../../overlay/store.ts'
 import type { Writer } from '../holdings/writer.ts'
 import type { StorageInit } from '../init.ts'
+import type { Version } from '../storage-api.ts'
 import type { Objects } from './object.ts'
 
 export interface OwnerComponents {
@@ -16,6 +17,8 @@ export interface OwnerComponents {
   readonly objects: Objects
   /** Told of each request that this node answers as owner. */
   readonly onTouch: (key: Key, verb: string) => void
+  /** Ms since the mark of this version was written or found here, where that is remembered. */
+  readonly markAgeMs: (key: Key, version: Version) => number | undefined
   /** Told of rows given and rows looked at. */
   readonly onRead: (verb: string, rows: number, scanned: number) => void
 }

@@ -16,6 +16,15 @@ import { decodeHeld, encodeHeld, isLive, kindOf, versionOf } from './record.ts'
 import type { PlaceEntry, StampedWords } from './record.ts'
 import { compareVersions } from './version.ts'
 
+export interface PlacesComponents {
+  readonly host: Host
+  readonly writer: Writer
+  /** Told of each request that this node answers as owner. */
+  readonly onTouch: (key: Key, verb: string) => void
+  /** Does this node own key, with its newest row? */
+  readonly owns: (key: Key) => boolean
+}
+
 export interface PlacesInit {
   readonly unicodeVersion: string
   readonly markMs: number
@@ -27,15 +36,17 @@ export class Places {
   readonly #writer: Writer
   readonly #init: PlacesInit
   readonly #onTouch: (key: Key, verb: string) => void
+  readonly #owns: (key: Key) => boolean
   /** Marks by age, to be deleted when their time is over. */
   readonly #marks = new Map<string, { readonly key: Key, readonly version: Version, readonly endMs: number }>()
   #isSweeping = false
   #isStopped = false
 
-  constructor ({ host, writer, onTouch }: { host: Host, writer: Writer, onTouch: (key: Key, verb: string) => void }, init: PlacesInit) {
+  constructor ({ host, writer, onTouch, owns }: PlacesComponents, init: PlacesInit) {
     this.#host = host
     this.#writer = writer
     this.#onTouch = onTouch
+    this.#owns = owns
     this.#init = init
   }
 
@@ -55,6 +66,12 @@ export class Places {
     this.#marks.set(name, { key, version, endMs: this.#host.now() + this.#init.markMs })
     if (this.#marks.size > this.#init.marksMax) this.#marks.delete(this.#marks.keys().next().value!)
     this.#sweepLater()
+  }
+
+  /** Ms since the mark of this version was written, or found, here; undefined where that is not remembered. */
+  markAgeMs (key: Key, version: Version): number | undefined {
+    const mark = this.#marks.get(keyName(key))
+    return mark === undefined || compareVersions(mark.version, version) !== 0 ? undefined : this.#host.now() - (mark.endMs - this.#init.markMs)
   }
 
   async #arrive ({ place, state, version }: ArriveMessage): Promise<object> {
@@ -95,13 +112,16 @@ export class Places {
     })
   }
 
-  /** A mark that has gone to another owner in the meantime is swept there, when that one finds it. */
+  /**
+   * A mark that has gone to another owner in the meantime is swept there, when that one finds it; and here, when it comes
+   * back. The row of a former owner who is being filled again is an old one until the fill's rows are in.
+   */
   #sweep (): void {
     const over: Key[] = []
     for (const [name, { key, version, endMs }] of this.#marks) {
       if (endMs > this.#host.now()) break
       this.#marks.delete(name)
-      const stored = this.#writer.latest(key)
+      const stored = this.#owns(key) ? this.#writer.latest(key) : undefined
       if (stored !== undefined && !isLive(stored) && compareVersions(versionOf(stored), version) === 0) over.push(key)
     }
     if (over.length > 0 && !this.#isStopped) {

@@ -57,7 +57,7 @@ async function readPart (snapshot: Snapshot, part: Interval, message: RangeMessa
   return { rows, next: reverse ? part.low : part.high! }
 }
 
-export type ReadInit = Pick<StorageInit, 'pageRowsMax' | 'pageBytesMax' | 'messageRowsMax' | 'messageBytesMax' | 'toldIdsMax' | 'askMsMin' | 'updateMsMax'>
+export type ReadInit = Pick<StorageInit, 'pageRowsMax' | 'pageBytesMax' | 'messageRowsMax' | 'messageBytesMax' | 'toldIdsMax' | 'askMsMin'>
 
 /** Limits of one answer. */
 export interface Limits { readonly rowsMax: number, readonly bytesMax: number }

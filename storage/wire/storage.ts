@@ -2026,7 +2026,7 @@ export interface FindRequest {
   rowsMax: number
   bytesMax: number
   countOnly: boolean
-  sinceMs: number
+  movedMs: number
 }
 
 export namespace FindRequest {
@@ -2086,9 +2086,9 @@ export namespace FindRequest {
           w.bool(obj.countOnly)
         }
 
-        if ((obj.sinceMs != null && obj.sinceMs !== 0)) {
-          w.uint32(80)
-          w.uint64Number(obj.sinceMs)
+        if ((obj.movedMs != null && obj.movedMs !== 0)) {
+          w.uint32(88)
+          w.uint32(obj.movedMs)
         }
 
         if (opts.lengthDelimited !== false) {
@@ -2103,7 +2103,7 @@ export namespace FindRequest {
           rowsMax: 0,
           bytesMax: 0,
           countOnly: false,
-          sinceMs: 0
+          movedMs: 0
         }
 
         const end = length == null ? reader.len : reader.pos + length
@@ -2156,8 +2156,8 @@ export namespace FindRequest {
               obj.countOnly = reader.bool()
               break
             }
-            case 10: {
-              obj.sinceMs = reader.uint64Number()
+            case 11: {
+              obj.movedMs = reader.uint32()
               break
             }
             default: {
@@ -2250,10 +2250,10 @@ export namespace FindRequest {
               }
               break
             }
-            case 10: {
+            case 11: {
               yield {
-                field: `${prefix}.sinceMs`,
-                value: reader.uint64Number()
+                field: `${prefix}.movedMs`,
+                value: reader.uint32()
               }
               break
             }
@@ -2329,8 +2329,8 @@ export namespace FindRequest {
     value: boolean
   }
 
-  export interface FindRequestSinceMsFieldEvent {
-    field: '$.sinceMs'
+  export interface FindRequestMovedMsFieldEvent {
+    field: '$.movedMs'
     value: number
   }
 
@@ -2342,7 +2342,7 @@ export namespace FindRequest {
     return decodeMessage(buf, FindRequest.codec(), opts)
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<FindRequest>): Generator<FindRequestCollectionFieldEvent | FindRequestSpacePlanarFieldEvent | FindRequestExtentBoxFieldEvent | FindRequestExtentCircleFieldEvent | FindRequestExtentRingsCoordinatesFieldEvent | FindRequestWordsFieldEvent | FindRequestAnyFieldEvent | FindRequestFromFieldEvent | FindRequestRowsMaxFieldEvent | FindRequestBytesMaxFieldEvent | FindRequestCountOnlyFieldEvent | FindRequestSinceMsFieldEvent> {
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<FindRequest>): Generator<FindRequestCollectionFieldEvent | FindRequestSpacePlanarFieldEvent | FindRequestExtentBoxFieldEvent | FindRequestExtentCircleFieldEvent | FindRequestExtentRingsCoordinatesFieldEvent | FindRequestWordsFieldEvent | FindRequestAnyFieldEvent | FindRequestFromFieldEvent | FindRequestRowsMaxFieldEvent | FindRequestBytesMaxFieldEvent | FindRequestCountOnlyFieldEvent | FindRequestMovedMsFieldEvent> {
     return streamMessage(buf, FindRequest.codec(), opts)
   }
 }
@@ -2967,6 +2967,7 @@ export namespace LeftReply {
 export interface CloseRequest {
   key: Uint8Array<ArrayBuffer>
   version?: Version
+  from: Uint8Array<ArrayBuffer>[]
 }
 
 export namespace CloseRequest {
@@ -2989,12 +2990,20 @@ export namespace CloseRequest {
           Version.codec().encode(obj.version, w)
         }
 
+        if (obj.from != null && obj.from.length > 0) {
+          for (const value of obj.from) {
+            w.uint32(26)
+            w.bytes(value)
+          }
+        }
+
         if (opts.lengthDelimited !== false) {
           w.ldelim()
         }
       }, (reader, length, opts = {}) => {
         const obj: any = {
-          key: uint8ArrayAlloc(0)
+          key: uint8ArrayAlloc(0),
+          from: []
         }
 
         const end = length == null ? reader.len : reader.pos + length
@@ -3013,6 +3022,14 @@ export namespace CloseRequest {
               })
               break
             }
+            case 3: {
+              if (opts.limits?.from != null && obj.from.length === opts.limits.from) {
+                throw new MaxLengthError('Decode error - repeated field "from" had too many elements')
+              }
+
+              obj.from.push(reader.bytes())
+              break
+            }
             default: {
               reader.skipType(tag & 7)
               break
@@ -3022,6 +3039,10 @@ export namespace CloseRequest {
 
         return obj
       }, function * (reader, length, prefix, opts = {}) {
+        const obj = {
+          from: 0
+        }
+
         const end = length == null ? reader.len : reader.pos + length
 
         while (reader.pos < end) {
@@ -3039,6 +3060,21 @@ export namespace CloseRequest {
               yield * Version.codec().stream(reader, reader.uint32(), `${prefix}.version`, {
                 limits: opts.limits?.version
               })
+
+              break
+            }
+            case 3: {
+              if (opts.limits?.from != null && obj.from === opts.limits.from) {
+                throw new MaxLengthError('Streaming decode error - repeated field "from" had too many elements')
+              }
+
+              yield {
+                field: `${prefix}.from[]`,
+                index: obj.from,
+                value: reader.bytes()
+              }
+
+              obj.from++
 
               break
             }
@@ -3074,6 +3110,12 @@ export namespace CloseRequest {
     value: string
   }
 
+  export interface CloseRequestFromFieldEvent {
+    field: '$.from[]'
+    index: number
+    value: Uint8Array<ArrayBuffer>
+  }
+
   export function encode (obj: Partial<CloseRequest>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, CloseRequest.codec())
   }
@@ -3082,7 +3124,7 @@ export namespace CloseRequest {
     return decodeMessage(buf, CloseRequest.codec(), opts)
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CloseRequest>): Generator<CloseRequestKeyFieldEvent | CloseRequestVersionMsFieldEvent | CloseRequestVersionCounterFieldEvent | CloseRequestVersionMemberFieldEvent> {
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CloseRequest>): Generator<CloseRequestKeyFieldEvent | CloseRequestVersionMsFieldEvent | CloseRequestVersionCounterFieldEvent | CloseRequestVersionMemberFieldEvent | CloseRequestFromFieldEvent> {
     return streamMessage(buf, CloseRequest.codec(), opts)
   }
 }

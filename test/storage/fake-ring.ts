@@ -4,7 +4,7 @@
 // while serving, freeze, flush the promise, tail, decide.
 
 import assert from 'node:assert/strict'
-import { OwnerUnreachableError, TimeoutError, errorName } from '../../overlay/errors.ts'
+import { BusyError, OwnerUnreachableError, TimeoutError, errorName } from '../../overlay/errors.ts'
 import type { Contact, Host, Logger, Method, Metrics } from '../../overlay/host.ts'
 import { compareKeys, holdsKey, subtract } from '../../overlay/interval.ts'
 import type { Interval, Key } from '../../overlay/interval.ts'
@@ -53,6 +53,8 @@ export class FakeRing {
   /** Each request that an owner answered. */
   asked: Array<{ method: string, node: number }> = []
   readonly silent = new Set<number>()
+  /** Owners that tell each asker to come again later. */
+  readonly busy = new Set<number>()
   floorMs = 0
   #frozen: Array<{ interval: Interval, thawed: Promise<void> }> = []
 
@@ -161,6 +163,7 @@ export class FakeRing {
             await host.sleep(Math.min(100, options.deadlineMs), options.signal)
             throw new OwnerUnreachableError('silent', { interval, ownerId: member.contact.id, definite: true })
           }
+          if (this.busy.has(node)) throw Object.assign(new BusyError('busy'), { interval, ownerId: member.contact.id })
           if (node !== index && options.trace !== undefined) options.trace.hops++
           try {
             const reply = await host.call(member.contact, method, request, { deadlineMs: endMs - host.now(), signal: options.signal })

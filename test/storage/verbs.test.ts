@@ -219,6 +219,28 @@ describe('owners that do not answer', () => {
     assert.equal((await ring.run(ring.any.range({ collection: 'kv', limit: 100 }, deadline))).complete, true)
   })
 
+  it('are waited for while they are busy', async () => {
+    const ring = new FakeRing({ boundaries: [bytes('kv\0h')] })
+    for (const key of ['a', 'k']) await ring.run(ring.any.put(put(key, key), deadline))
+    ring.busy.add(1)
+    ring.nodes[0]!.host.after(1000, () => { ring.busy.clear() })
+    const answer = await ring.run(ring.any.range({ collection: 'kv', limit: 100 }, deadline))
+    assert.deepEqual([keysOf(answer), answer.complete], [['a', 'k'], true])
+  })
+
+  it('are named as busy when they stay so, and the walk goes on behind them, in both directions', async () => {
+    const ring = new FakeRing({ boundaries: [bytes('kv\0h'), bytes('kv\0p')] })
+    for (const key of ['a', 'h', 'p', 'z']) await ring.run(ring.any.put(put(key, key), deadline))
+    ring.busy.add(1)
+    for (const reverse of [false, true]) {
+      const start = ring.world.now()
+      const answer = await ring.run(ring.any.range({ collection: 'kv', limit: 100, reverse }, deadline))
+      assert.equal(ring.world.now() - start < deadline.deadlineMs, true)
+      assert.deepEqual(keysOf(answer), reverse ? ['z', 'p', 'a'] : ['a', 'p', 'z'])
+      assert.deepEqual(answer.missing, [{ from: bytes('h'), to: bytes('p'), peer: 'node 1', reason: 'busy' }])
+    }
+  })
+
   it('at the end of a range leave the end open', async () => {
     const ring = new FakeRing({ boundaries: [bytes('kv\0h')] })
     ring.silent.add(1)

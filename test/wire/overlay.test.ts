@@ -93,7 +93,7 @@ describe('messages of the overlay', () => {
     const host = new World({ seed: 1 }).host('h')
     let routed: Method<unknown, unknown> | undefined
     Object.defineProperty(host, 'handle', { value: (method: Method<unknown, unknown>) => { routed = method } })
-    const router = new Router({ host, atlas: new Atlas(overlayDefaults), self: () => '', ownership: { standing: () => ({ kind: 'elsewhere', known: undefined }) }, near: () => ({ own: undefined, near: [] }), learn: () => {}, suspect: () => {} }, overlayDefaults)
+    const router = new Router({ host, atlas: new Atlas(overlayDefaults), self: () => '', isForeign: () => false, ownership: { standing: () => ({ kind: 'elsewhere', known: undefined }) }, near: () => ({ own: undefined, near: [] }), learn: () => {}, suspect: () => {} }, overlayDefaults)
     router.handle({ name: 'test/1/routed', request: raw, reply: raw }, key => ({ key, below: false }), key => key)
     const { reply } = routed!
     const answered = { answer: bytes('hi'), owner: view, near: [view], self: view }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { fromString } from 'uint8arrays/from-string'
 import { toString } from 'uint8arrays/to-string'
-import { arriveMethod, findMethod, offerMethod, putMethod, rangeMethod } from '../../storage/messages.ts'
+import { arriveMethod, closeMethod, findMethod, offerMethod, putMethod, rangeMethod } from '../../storage/messages.ts'
 import { idKey, placeKey } from '../../storage/records/key-layout.ts'
 import { idHash } from '../../storage/records/id-hash.ts'
 import { decodeHeld, encodeHeld, hasOpen, isLive, kindOf, versionOf, withoutValue } from '../../storage/records/record.ts'
@@ -127,6 +127,13 @@ describe('messages of storage', () => {
     assert.equal(hex(arriveMethod.request.encode({ place: bytes('p'), state, version: small })), plain(`0a 01 70  12 17 ${stateHex}  1a 07 08 01 10 02 1a 01 6d`))
   })
 
+  it('hold a close in the bytes laid down', () => {
+    const message = { key: bytes('k'), version: { ms: 1, counter: 2, member: 'm' }, from: [bytes('p'), new Uint8Array(0)] }
+    const encoded = closeMethod.request.encode(message)
+    assert.equal(hex(encoded), plain('0a 01 6b  12 07 08 01 10 02 1a 01 6d  1a 01 70  1a 00'))
+    assert.deepEqual(closeMethod.request.decode(encoded).from.map(hex), ['70', ''])
+  })
+
   it('hold a range, an answer and an offer in the bytes laid down', () => {
     const range = { low: bytes('a'), high: bytes('b'), reverse: true, keysOnly: false, rowsMax: 300, bytesMax: 1 }
     assert.equal(hex(rangeMethod.request.encode(range)), plain('0a 01 61  12 01 62  18 01  28 ac02  30 01'))
@@ -136,7 +143,7 @@ describe('messages of storage', () => {
   })
 
   it('carry each kind of extent and space', () => {
-    const message = { collection: 'c', words: ['a', 'b'], any: true, from: bytes('f'), rowsMax: 1, bytesMax: 2, countOnly: false, sinceMs: 2 ** 47 }
+    const message = { collection: 'c', words: ['a', 'b'], any: true, from: bytes('f'), rowsMax: 1, bytesMax: 2, countOnly: false, movedMs: 2 ** 32 - 1 }
     const lonlat = { kind: 'lonlat' } as const
     const plane = { kind: 'planar', minX: 0, minY: -1, maxX: 2, maxY: 3 } as const
     const extents = [

@@ -125,6 +125,22 @@ describe('hand-over', () => {
     assert.deepEqual([...await contents(ring)], [['0001', 'only there'], ['0002', 'x']])
   })
 
+  it('keeps what the learner held, when a first try could not bring it to its owner', async () => {
+    const ring = new FakeRing({ spare: 1 })
+    const other = new FakeRing()
+    await other.run(other.any.put({ collection: 'kv', key: key(1), value: fromString('only there') }, deadline))
+    await ring.run(ring.nodes[1]!.store.batch([{ type: 'put', key: lineKey('0001'), value: other.nodes[0]!.store.getSync(lineKey('0001'))! }]))
+    await ring.run(ring.any.put({ collection: 'kv', key: key(2), value: fromString('x') }, deadline))
+    ring.silent.add(0)
+    await assert.rejects(ring.run(ring.move(everything, 1)))
+    ring.nodes[0]!.storage.holdings.release({ session: 'first', interval: everything, source: ring.nodes[0]!.member, learners: [ring.nodes[1]!.member] }, false)
+    ring.silent.clear()
+    await ring.pass(1000)
+    assert.deepEqual(await rowsIn(ring.nodes[1]!.store, everything), ['0001'])
+    await ring.run(ring.move(everything, 1))
+    assert.deepEqual([...await contents(ring)], [['0001', 'only there'], ['0002', 'x']])
+  })
+
   it('replaces what the learner had given away and not yet dropped', async () => {
     const ring = new FakeRing({ spare: 1 })
     const other = new FakeRing()

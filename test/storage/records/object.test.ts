@@ -13,6 +13,7 @@ import { decodeHeld } from '../../../storage/records/record.ts'
 import type { Held } from '../../../storage/records/record.ts'
 import { arriveMethod, leftMethod } from '../../../storage/messages.ts'
 import type { FindRequest } from '../../../storage/storage-api.ts'
+import { MemoryStore } from '../../../storage/memory-store.ts'
 import { deadline, FakeRing } from '../fake-ring.ts'
 
 const world: FindRequest = { collection: 'places', extent: { kind: 'box', west: -180, south: -90, east: 180, north: 90 }, words: [], match: 'all', limit: 10_000 }
@@ -144,6 +145,53 @@ describe('objects', () => {
     assert.deepEqual((await rowsOf(ring, ring.nodes.slice(1))).filter(row => row.kind === 'id' && row.open.length > 0), [])
   })
 
+  it('are not carried out by a former owner of their id, who may hold an old intent', async () => {
+    const ring = new FakeRing({ boundaries: quarters, spare: 1, init: { updateMsMax: 1000, driveAgainMsMin: 200_000, driveAgainMsMax: 200_000, strayCheckMs: 1e9 } })
+    const id = idAt(ring, 0)
+    await ring.run(put(ring, id, corners[1]!))
+    const silent = ownerOfPoint(corners[2]!)
+    ring.silent.add(silent)
+    await assert.rejects(ring.run(put(ring, id, corners[2]!)), { remoteName: 'UnfinishedError' })
+    ring.silent.add(4) // so that the former owner cannot let go of its rows
+    await ring.run(ring.move({ low: new Uint8Array(0), high: quarters[0] }, 4))
+    await ring.pass(500)
+    ring.silent.clear()
+    await ring.pass(5000)
+    await ring.run(put(ring, id, corners[3]!, { node: 1 }))
+    await ring.pass(150_000)
+    assert.equal((await rowsOf(ring, ring.nodes.slice(0, 1))).filter(row => row.kind === 'id' && row.open.length > 0).length, 1)
+    await ring.pass(300_000)
+    assert.deepEqual(await found(ring), [[id, corners[3]]])
+    const entries = (await rowsOf(ring)).filter(row => row.kind === 'place' && row.state !== undefined)
+    assert.equal(entries.length, 1) // a find of the world would hide one that is older than another
+  })
+
+  it('stay where they came back to, though their old mark ends there while the place changes hands', async () => {
+    let flushMs = 0
+    const low = { low: new Uint8Array(0), high: quarters[1] }
+    const ring: FakeRing = new FakeRing({
+      boundaries: [quarters[1]!],
+      init: { strayCheckMs: 1e9 },
+      storeOf: index => new MemoryStore(async () => { if (index === 0 && flushMs > 0) await ring.nodes[0]!.host.sleep(flushMs) })
+    })
+    const [there, away] = [[-100, -40], [100, -40]] as const
+    await ring.run(put(ring, 'x', there, { node: 1 }))
+    const movedMs = ring.world.now()
+    await ring.run(put(ring, 'x', away, { node: 1 }))
+    assert.equal(ring.ownerOf({ key: placeOf(there, 'x'), below: false }).node, 0)
+    ring.silent.add(1) // so that the old mark stays with its former owner
+    await ring.run(ring.move(low, 1))
+    await ring.pass(500)
+    ring.silent.clear()
+    await ring.run(put(ring, 'x', there, { node: 1 }))
+    await ring.pass(120_000 - (ring.world.now() - movedMs) - 30)
+    flushMs = 100
+    await ring.run(ring.move(low, 0))
+    flushMs = 0
+    await ring.pass(5000)
+    assert.deepEqual(await found(ring), [['x', there]])
+  })
+
   it('are told once by a find that meets them twice, and found though they step back behind it', async () => {
     const ring = new FakeRing({ boundaries: quarters, init: { messageRowsMax: 1 } })
     const order = [...corners].sort((a, b) => indexOf(lonLat, a) - indexOf(lonLat, b))
@@ -162,6 +210,26 @@ describe('objects', () => {
     })())
     assert.deepEqual(told.sort(), ['back', 'forth', 'still 0', 'still 1', 'still 2', 'still 3'])
   })
+
+  for (const skewMs of [-3_600_000, 3_600_000]) {
+    it(`are found though they step back behind a find, when the clocks of the owners are ${skewMs} ms off`, async () => {
+      const ring = new FakeRing({ boundaries: quarters, init: { messageRowsMax: 1 } })
+      const order = [...corners].sort((a, b) => indexOf(lonLat, a) - indexOf(lonLat, b))
+      for (const [i, point] of order.entries()) await ring.run(put(ring, `still ${i}`, point))
+      const id = idAt(ring, 1)
+      await ring.run(put(ring, id, order[3]!))
+      await ring.pass(60_000)
+      for (const node of [1, 2, 3]) ring.world.jumpWallClock(`node ${node}`, skewMs)
+      const told: string[] = []
+      await ring.run((async () => {
+        for await (const { key } of ring.any.findStream(world, deadline).rows) {
+          told.push(toString(key))
+          if (told.length === 2) await put(ring, id, order[0]!)
+        }
+      })())
+      assert.deepEqual(told.sort(), [id, 'still 0', 'still 1', 'still 2', 'still 3'])
+    })
+  }
 
   it('go on moving while the owners of their ids and places change', async () => {
     const ring = new FakeRing({ boundaries: quarters, init: { frameBytesMax: 300, scanPageRows: 5 } })
