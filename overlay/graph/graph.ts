@@ -192,6 +192,7 @@ export class Graph {
       return
     }
     const reply = await this.#ask(link, level)
+    if (reply === undefined && level === 0) await this.#forgetSuperseded(side, link)
     if (reply === undefined || neighbors.at(level)[side]?.view.owner.id !== link.view.owner.id) return
     const now = this.#components.self()
     if (now === undefined) return
@@ -205,6 +206,19 @@ export class Graph {
     if (back?.view.owner.id === now.view.owner.id) return
     const closer = back !== undefined && sharedLevels(back.vector, now.vector) >= level && isBetween(back.view, now.view, reply.self.view)
     await this.#linkWith(level, side, closer ? back : reply.self)
+  }
+
+  /** A silent neighbor at level 0 stays linked while it owns its keys, since the line is broken there; not when another owns them by now. */
+  async #forgetSuperseded (side: Side, { view }: GraphNode): Promise<void> {
+    const { lookup, neighbors, self } = this.#components
+    const run = self()?.view.interval
+    if (run === undefined || (side === 'left' ? run.low.length === 0 : run.high === undefined)) return
+    try {
+      const { owner } = await lookup(side === 'left' ? { key: run.low, below: true } : { key: run.high!, below: false })
+      if (owner.id !== view.owner.id && neighbors.at(0)[side]?.view.owner.id === view.owner.id) neighbors.set(0, side, undefined)
+    } catch (error) {
+      if (!(error instanceof OwnerUnreachableError)) throw error
+    }
   }
 
   async #ask (node: GraphNode, level: number): Promise<NeighborsReply | undefined> {

@@ -35,6 +35,8 @@ export interface SimHostComponents {
 
 export interface SimHostInit {
   readonly name: string
+  /** How many nodes had this name before: each boot draws from streams of its own. */
+  readonly boot: number
   readonly seed: number
   /** Order in which the world made its nodes. */
   readonly index: number
@@ -82,8 +84,10 @@ export class SimHost implements Host {
     this.metrics = metrics
     this.index = init.index
     this.self = { id: init.name, addresses: [`/memory/${init.name}`] }
-    this.#random = new Random(init.seed, init.name)
-    this.networkRandom = new Random(init.seed, `${init.name}/network`)
+    // a second boot that drew the first one's numbers would be the same member with the same chain
+    const stream = init.boot === 0 ? init.name : `${init.name}/boot ${init.boot}`
+    this.#random = new Random(init.seed, stream)
+    this.networkRandom = new Random(init.seed, `${stream}/network`)
     this.#timers = new SimTimers(clock, this)
     this.#links.set(init.name, new Link(this, 'open'))
   }

@@ -52,6 +52,7 @@ export class World {
   readonly #digest = new Digest()
   readonly #hosts = new Map<string, SimHost>()
   #made = 0
+  readonly #boots = new Map<string, number>()
 
   constructor (init: WorldInit) {
     this.#init = init
@@ -70,6 +71,7 @@ export class World {
     if (former !== undefined) former.state = 'dead'
     const host = this.#make(name, bootstrap)
     this.#hosts.set(name, host)
+    this.#boots.set(name, (this.#boots.get(name) ?? 0) + 1)
     return host
   }
 
@@ -127,6 +129,7 @@ export class World {
       find: id => this.#find(id)
     }, {
       name,
+      boot: this.#boots.get(name) ?? 0,
       seed: init.seed,
       index: this.#made++,
       wallStartMs,
