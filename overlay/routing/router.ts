@@ -78,7 +78,7 @@ export class Router implements Routing {
         told = this.#redirected(target, owner, envelope)
       } catch (error) {
         told = undefined
-        if (owner === undefined || !this.#mayTryAgain(error, options)) throw error
+        if (owner === undefined || !this.#mayTryAgain(error, options)) throw withOwner(error, owner)
         atlas.forget(owner)
         this.#components.suspect(owner)
         failed.push({ view: owner, how: failureOf(error) })
@@ -133,6 +133,12 @@ export class Router implements Routing {
     }
     return routed
   }
+}
+
+/** A walk that meets a busy owner has to know whose run to step over. */
+function withOwner (error: unknown, owner: OwnerView | undefined): unknown {
+  if (owner !== undefined && error instanceof Error && errorName(error) === 'BusyError') Object.assign(error, { interval: owner.interval, ownerId: owner.owner.contact.id })
+  return error
 }
 
 const outer = codec<Envelope<Uint8Array>>(wire.RoutedReply, [...eachPath('near', viewItemPaths), ...viewPaths('owner'), ...viewPaths('self')])

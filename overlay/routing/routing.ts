@@ -66,7 +66,8 @@ export interface Routing {
    * Bring request to the owner of target. Routing errors are retried within the deadline; an indefinite failure of the
    * request itself is not.
    *
-   * @throws OwnerUnreachableError (names the missing interval), TimeoutError, RemoteError from the handler, AbortError
+   * @throws OwnerUnreachableError (names the missing interval), TimeoutError, RemoteError from the handler (one named
+   * BusyError carries `interval` and `ownerId` of the owner that was asked), AbortError
    */
   ask<Request, Answer> (target: Target, method: Method<Request, Answer>, request: Request, options: AskOptions): Promise<Asked<Answer>>
 }

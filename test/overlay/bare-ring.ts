@@ -61,7 +61,8 @@ export class BareNode {
       host,
       atlas: this.atlas,
       ownership,
-      self: () => this.identity.member, isForeign: () => false,
+      self: () => this.identity.member,
+      isForeign: () => false,
       near: ({ key }) => ({ own: ownership.run(), near: this.atlas.around(key, 4) }),
       learn: view => { if (view.owner.id !== this.identity.member) this.atlas.learn(view) },
       suspect: view => { this.suspected.push(view.owner.id) }

@@ -43,7 +43,8 @@ class Scene {
     return await world.settle(lookup({
       host: asker,
       atlas: new Atlas(init),
-      self: () => 'asker', isForeign: () => false,
+      self: () => 'asker',
+      isForeign: () => false,
       near: () => ({ own: undefined, near: this.hints }),
       learn: heard => { this.learned.push(heard.owner.id) },
       suspect: silent => { this.suspected.push(silent.owner.id) }
