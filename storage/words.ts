@@ -129,7 +129,7 @@ function * runsOf (text: string): Generator<Run> {
   }
 }
 
-/** JavaScript has no case folding: upper, then lower makes ß and ss equal, and the two replacements settle ς and İ. */
+/** JavaScript has no case folding: lower, upper, lower makes ß, ẞ and ss equal, and the two replacements settle ς and İ. */
 function folded (text: string): string {
   return text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').replace(/i\u0307+/g, 'i').normalize('NFKC')
 }

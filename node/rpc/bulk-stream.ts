@@ -66,11 +66,17 @@ export async function * sourceFrom (stream: Stream): AsyncGenerator<Bytes, void,
   let ended = stream.remoteWriteStatus === 'closed'
   let failure: Error | undefined
   let wake: (() => void) | undefined
+  let isResuming = false
   const kick = (): void => { wake?.(); wake = undefined }
+  const pauseWhenFull = (): void => {
+    // libp2p's resume() gives what it holds before it tells Yamux to go on: a pause from within would be undone by that,
+    // and the far end would send until the read buffer bursts
+    if (bytes > bulkReadBytesMax && stream.readStatus === 'readable' && !isResuming) stream.pause()
+  }
   const onMessage = (event: StreamMessageEvent): void => {
     chunks.push(event.data)
     bytes += event.data.byteLength
-    if (bytes > bulkReadBytesMax && stream.readStatus === 'readable') stream.pause()
+    pauseWhenFull()
     kick()
   }
   const onEnd = (): void => { ended = true; kick() }
@@ -82,7 +88,12 @@ export async function * sourceFrom (stream: Stream): AsyncGenerator<Bytes, void,
     for (;;) {
       for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
         bytes -= chunk.byteLength
-        if (bytes < bulkReadBytesMax / 2 && stream.readStatus === 'paused') stream.resume()
+        if (bytes < bulkReadBytesMax / 2 && stream.readStatus === 'paused') {
+          isResuming = true
+          stream.resume()
+          isResuming = false
+          pauseWhenFull()
+        }
         yield chunk
       }
       if (failure !== undefined) throw failure

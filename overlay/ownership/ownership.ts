@@ -8,10 +8,11 @@
 import { Gate } from '../gate.ts'
 import type { Contact, Host } from '../host.ts'
 import { IntervalMap } from '../interval-map.ts'
-import { compareHighs, compareKeys, isBelow, type Interval } from '../interval.ts'
+import { compareHighs, compareKeys, type Interval } from '../interval.ts'
 import type { Member, MemberId } from '../member.ts'
 import type { Operation, Store } from '../store.ts'
 import type { Owned, OwnerView, Target } from '../routing/routing.ts'
+import { joined } from './adjacent.ts'
 import { accept, type AcceptReply, type AcceptRequest } from './accept.ts'
 import { sameClaim, type Claim, type Piece } from './claim.ts'
 import { promise, type PromiseReply, type PromiseRequest } from './promise.ts'
@@ -291,15 +292,4 @@ export class Ownership {
 function segmentAt<V> (map: IntervalMap<V>, target: Target): { interval: Interval, value: V } | undefined {
   if (!target.below) return map.segmentAt(target.key)
   return map.around(target.key, 2).before.find(({ interval }) => compareKeys(interval.low, target.key) < 0 && compareHighs(target.key, interval.high) <= 0)
-}
-
-/** Intervals in key order, adjacent ones joined. */
-function joined (intervals: readonly Interval[]): Interval[] {
-  const runs: Interval[] = []
-  for (const interval of intervals) {
-    const last = runs.at(-1)
-    if (last?.high !== undefined && compareKeys(last.high, interval.low) === 0) runs[runs.length - 1] = { low: last.low, high: interval.high }
-    else if (isBelow(interval.low, interval.high)) runs.push(interval)
-  }
-  return runs
 }

@@ -45,6 +45,17 @@ export function pulls (test: Test, fixture: () => HostFixture): void {
     assert.equal(read, 512)
   })
 
+  test('gives all rows to a reader that is slow all the way', async (a, b) => {
+    b.handlePull(blobs, async function * (rows) { for (let i = 0; i < rows; i++) yield new Uint8Array(65_536).fill(i % 251) })
+    let read = 0
+    for await (const row of a.pull(b.self, blobs, 512, { deadlineMs: ampleMs })) {
+      assert.equal(row[65_535], read++ % 251)
+      // behind by a flush now and then, as a learner is
+      if (read % 4 === 0) await a.sleep(15)
+    }
+    assert.equal(read, 512)
+  })
+
   test('ends the yielding source when its reader leaves', async (a, b) => {
     let left!: () => void
     const ended = new Promise<void>(resolve => { left = resolve })
