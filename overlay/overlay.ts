@@ -228,8 +228,8 @@ export class Overlay {
 
   /** Rings do not merge yet: what a node of another one says of keys is not true here. */
   #isForeign (view: OwnerView): boolean {
-    const own = this.#ownership?.run()
-    return own !== undefined && own.chain !== view.chain
+    const own = this.#ownership?.chain
+    return own !== undefined && own !== view.chain
   }
 
   /** A node did not answer: its links above level 0 go; the level-0 link stays, since it knows where the line is broken. */

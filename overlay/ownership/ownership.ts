@@ -66,6 +66,9 @@ export class Ownership {
   /** What the store will hold when all that was given is flushed, and what it surely holds. */
   #given: Registers = newRegisters()
   #stored: Registers = newRegisters()
+  /** Flushes that failed; a batch remembers how many there were when it was given. */
+  #failures = 0
+  #chain: string | undefined
   /** The last batch of registers: a reply that rests on nothing new still rests on what was given before. */
   #flushing: Promise<void> = Promise.resolve()
   /** What onClaim has told as owned. */
@@ -115,6 +118,11 @@ export class Ownership {
   /** The run that is served, or where several are, the lowest; undefined when nothing is served. */
   run (): OwnerView | undefined {
     return this.#runs.entries()[0]?.value.view
+  }
+
+  /** The chain in which this node owns keys, whether it serves them at this moment or not. */
+  get chain (): string | undefined {
+    return this.#chain
   }
 
   /** Each run that is served, in key order. */
@@ -225,8 +233,13 @@ export class Ownership {
     if (operations.length > 0) {
       this.#refresh()
       this.#given = registers
+      const failures = this.#failures
       this.#flushing = this.#components.store.batch(operations).then(() => { this.#stored = registers }, error => {
-        this.#given = this.#stored
+        // once for a failed batch and those behind it: what was given since then rests on what is stored already
+        if (failures === this.#failures) {
+          this.#failures++
+          this.#given = this.#stored
+        }
         throw error
       })
     }
@@ -271,6 +284,7 @@ export class Ownership {
     const runs = new IntervalMap<Run>((a, b) => a === b)
     for (const interval of joined(served.map(segment => segment.interval))) runs.set(interval, this.#runOf(interval, served, host.self))
     this.#runs = runs
+    this.#chain = this.ownedSegments()[0]?.value.claim.chain
     this.revision++
     const settled = this.#settling
     this.#settling = new Gate(this.#init.frozenRequestsMax)

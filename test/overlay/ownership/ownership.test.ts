@@ -81,6 +81,15 @@ describe('ownership', () => {
     assert.deepEqual([kinds(ownership, 60), gate.isOpen], [['serving'], true])
   })
 
+  it('knows its ring also while all that it owns is changing hands, so that no other ring is taken for it', async () => {
+    const { ownership } = await open(new MemoryStore())
+    assert.equal(ownership.chain, undefined)
+    const own = claim('me', 1)
+    await ownership.learn([piece(0, lineEnd, own)])
+    ownership.freeze(span(0, lineEnd))
+    assert.deepEqual([ownership.run(), ownership.chain], [undefined, own.chain])
+  })
+
   it('stops answering from its own promise on, at once, and promises when that is flushed', async () => {
     let flush = (): void => {}
     let isHeld = false
