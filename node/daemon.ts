@@ -4,6 +4,7 @@
 import './promise-with-resolvers.ts'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { Registry, collectDefaultMetrics } from 'prom-client'
+import type { Logger } from '../overlay/host.ts'
 import { overlayDefaults } from '../overlay/init.ts'
 import type { Store } from '../overlay/store.ts'
 import { MemoryStore } from '../storage/memory-store.ts'
@@ -11,15 +12,19 @@ import { keyBytesMax, storageDefaults, textBytesMax, valueBytesMax } from '../st
 import { parseHostPort, toMultiaddr } from './config/listen.ts'
 import type { Settings } from './config/settings.ts'
 import { readToken } from './config/token.ts'
-import { openDataDir, type DataDir } from './data-dir.ts'
+import { cannotWrite, openDataDir, type DataDir } from './data-dir.ts'
+import { DataDirError } from './errors.ts'
+import { surviveOutsideFaults } from './faults.ts'
 import { createHttpServer } from './http/server.ts'
 import { loadIdentity } from './identity.ts'
 import { openLevelStore } from './level-store.ts'
-import { createLibp2pHost, isStreamStateFault } from './libp2p-host.ts'
+import { createLibp2pHost } from './libp2p-host.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
-import { Node } from './node.ts'
+import { Node, recordsPrefix } from './node.ts'
+import { openFilesLimit, shareOpenFiles, warnOfLimit, watchOpenFiles, type OpenFileShares } from './open-files.ts'
 import { p2pListenFailure } from './p2p-listen-failure.ts'
+import { Undo } from './undo.ts'
 import { version } from './version.ts'
 
 /** A daemon that runs. */
@@ -32,25 +37,6 @@ export interface RunningDaemon {
   stop (): Promise<void>
   /** Take over what can change while it runs: the log level. */
   reload (settings: Settings): void
-}
-
-/** What has been started so far, to be ended in the reverse order. */
-class Undo {
-  readonly #steps: Array<() => Promise<void> | void> = []
-
-  add (step: () => Promise<void> | void): void {
-    this.#steps.push(step)
-  }
-
-  async run (log: Log): Promise<void> {
-    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
-      try {
-        await step()
-      } catch (error) {
-        log.warn({ area: 'stop', error }, 'a part did not stop cleanly')
-      }
-    }
-  }
 }
 
 /** @throws ConfigError, DataDirError, IdentityError, StoreLockedError, StoreCorruptError, ListenError: one line each, with the remedy */
@@ -66,18 +52,21 @@ export async function startDaemon (settings: Settings): Promise<RunningDaemon> {
 }
 
 async function start (settings: Settings, log: Log, undo: Undo): Promise<RunningDaemon> {
-  surviveStreamFaults(log, undo)
+  undo.add(surviveOutsideFaults(log))
   const token = settings.rpcTokenFile === undefined ? undefined : readToken(settings.rpcTokenFile)
   const dataDir = await openDataDir({ path: settings.dataDir, inMemory: settings.inMemory })
   undo.add(async () => { await dataDir.close() })
-  const store: Store = settings.inMemory ? new MemoryStore() : await openLevelStore(dataDir.storeDir, { log: log.area('store') })
+  const shares = shareFiles(log.area('files'), undo)
+  const diskStore = settings.inMemory ? undefined : await openLevelStore(dataDir.storeDir, { log: log.area('store'), openFilesMax: shares?.tables, isRecord: key => key[0] === recordsPrefix[0] })
+  const store: Store = diskStore ?? new MemoryStore()
   undo.add(async () => { await store.close() })
-  const { privateKey, peerId } = await loadIdentity({ file: dataDir.identityFile, dataPresent: dataDir.dataPresent, log })
+  const { privateKey, peerId, created } = await loadIdentity({ file: dataDir.identityFile, dataPresent: dataDir.dataPresent, log })
+  if (!created && !dataDir.dataPresent) log.info({ area: 'store', directory: dataDir.storeDir }, 'there was no store beside the identity: this peer begins with an empty one, as a new member')
 
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const metrics = createMetrics(registry)
-  const host = await createLibp2pHost({ privateKey, listen: settings.p2pListen, bootstrap: settings.join, log: log.area('net'), metrics })
+  const host = await createLibp2pHost({ privateKey, listen: settings.p2pListen, bootstrap: settings.join, connectionsMax: shares?.peerConnections, log: log.area('net'), metrics })
   undo.add(async () => { await host.stop() })
   await host.start().catch((error: unknown) => { throw p2pListenFailure(error, settings.p2pListen) })
 
@@ -104,7 +93,9 @@ async function start (settings: Settings, log: Log, undo: Undo): Promise<Running
     metrics,
     registry,
     token,
+    connectionsMax: shares?.httpConnections,
     limits: { bodyBytesMax: settings.bodyBytesMax, requestDeadlineMs: settings.requestDeadlineMs, requestsMax: settings.requestsMax, requestsQueuedMax: settings.requestsQueuedMax },
+    disk: diskStore === undefined ? undefined : async () => await diskStore.health(),
     onLeft: () => { void stop() }
   })
   undo.add(async () => { await http.close() })
@@ -116,32 +107,23 @@ async function start (settings: Settings, log: Log, undo: Undo): Promise<Running
   return { rpc, stopped: ended.promise, stop, reload: ({ logLevel }) => { log.level = logLevel } }
 }
 
+/** What the system allows this process, shared out. */
+function shareFiles (log: Logger, undo: Undo): OpenFileShares | undefined {
+  const limit = openFilesLimit()
+  if (limit === undefined) return undefined
+  warnOfLimit(limit, log)
+  undo.add(watchOpenFiles(limit, log))
+  return shareOpenFiles(limit)
+}
+
 /** Files by which others find this daemon. */
 async function announce ({ dataDir, rpc, peerId, settings, undo }: { dataDir: DataDir, rpc: string, peerId: string, settings: Settings, undo: Undo }): Promise<void> {
   await dataDir.writeRpc({ rpc, peerId })
   const { pidFile } = settings
   if (pidFile === undefined) return
-  await writeFile(pidFile, `${process.pid}\n`)
+  await writeFile(pidFile, `${process.pid}\n`).catch((error: unknown) => { throw new DataDirError(cannotWrite(pidFile, error)) })
   undo.add(async () => {
     const written = await readFile(pidFile, 'utf8').catch(() => '')
     if (written.trim() === String(process.pid)) await rm(pidFile, { force: true })
-  })
-}
-
-/** libp2p may throw on a stream that closes at the moment of a send; that is no reason to end a daemon. All else is. */
-function surviveStreamFaults (log: Log, undo: Undo): void {
-  const onFault = (error: unknown): void => {
-    if (isStreamStateFault(error)) {
-      log.debug({ area: 'net', error }, 'a stream closed under a send')
-      return
-    }
-    log.error({ area: 'fault', error }, 'this program met a fault of its own and ends')
-    process.exit(1)
-  }
-  process.on('uncaughtException', onFault)
-  process.on('unhandledRejection', onFault)
-  undo.add(() => {
-    process.off('uncaughtException', onFault)
-    process.off('unhandledRejection', onFault)
   })
 }

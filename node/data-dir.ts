@@ -46,7 +46,9 @@ export async function openDataDir (init: { path: string, inMemory: boolean }): P
     storeDir: at('store'),
     rpcFile: at('rpc.json'),
     dataPresent,
-    writeRpc: async rpc => { await writeAtomically(at('rpc.json'), JSON.stringify({ ...rpc, pid: process.pid }) + '\n', 0o600) },
+    writeRpc: async rpc => {
+      await writeAtomically(at('rpc.json'), JSON.stringify({ ...rpc, pid: process.pid }) + '\n', 0o600).catch((error: unknown) => { throw new DataDirError(cannotWrite(at('rpc.json'), error)) })
+    },
     close: async () => {
       if (init.inMemory) await rm(path, { recursive: true, force: true })
       else if (readRpc(path)?.pid === process.pid) await rm(at('rpc.json'), { force: true })
@@ -62,6 +64,13 @@ export function readRpc (dataDir: string): RpcFile | undefined {
   } catch {
     return undefined
   }
+}
+
+/** One line with the remedy. */
+export function cannotWrite (file: string, error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code ?? String(error)
+  const remedy = code === 'ENOSPC' || code === 'EDQUOT' ? 'free some space on its disk' : 'check the folder, its owner and its permissions'
+  return `${file} cannot be written (${code}); ${remedy}`
 }
 
 async function make ({ path, inMemory }: { path: string, inMemory: boolean }): Promise<string> {

@@ -8,6 +8,7 @@ import type { PrivateKey } from '@libp2p/interface'
 import { chmod, readFile, stat } from 'node:fs/promises'
 import type { Logger } from '../overlay/host.ts'
 import { writeAtomically } from './atomic-file.ts'
+import { cannotWrite } from './data-dir.ts'
 import { IdentityError } from './errors.ts'
 
 const ownerOnly = 0o600
@@ -32,8 +33,8 @@ export async function loadIdentity ({ file, dataPresent, log }: IdentityInit): P
     throw new IdentityError(`${file} cannot be read (${error.code ?? error.message}); check its owner and permissions`)
   })
   if (bytes === undefined) return await createIdentity(file, log, dataPresent ? 'there was none beside the data' : 'there was none')
-  const privateKey = decode(bytes)
-  if (privateKey === undefined) {
+  const known = identityIn(bytes)
+  if (known === undefined) {
     const state = bytes.length === 0 ? 'is empty' : 'holds no private key that can be read'
     if (dataPresent) {
       throw new IdentityError(`${file} ${state}; put it back from a backup, or delete it to go on with the same data as a new peer`)
@@ -41,22 +42,23 @@ export async function loadIdentity ({ file, dataPresent, log }: IdentityInit): P
     return await createIdentity(file, log, `the old one ${state}`)
   }
   await tighten(file, log)
-  return { privateKey, peerId: peerIdFromPrivateKey(privateKey).toString(), created: false }
+  return { ...known, created: false }
 }
 
 async function createIdentity (file: string, log: Logger, reason: string): Promise<Identity> {
   const privateKey = await generateKeyPair('Ed25519')
-  await writeAtomically(file, privateKeyToProtobuf(privateKey), ownerOnly)
+  await writeAtomically(file, privateKeyToProtobuf(privateKey), ownerOnly).catch((error: unknown) => { throw new IdentityError(cannotWrite(file, error)) })
   const peerId = peerIdFromPrivateKey(privateKey).toString()
   log.info({ area: 'identity', peerId, file, reason }, 'new identity')
   return { privateKey, peerId, created: true }
 }
 
-function decode (bytes: Uint8Array): PrivateKey | undefined {
+/** Who an identity file names; undefined where it holds no key that can be read. */
+export function identityIn (bytes: Uint8Array): Omit<Identity, 'created'> | undefined {
   if (bytes.length === 0) return undefined
   try {
-    const key = privateKeyFromProtobuf(bytes)
-    return key.type === 'Ed25519' ? key : undefined
+    const privateKey = privateKeyFromProtobuf(bytes)
+    return privateKey.type === 'Ed25519' ? { privateKey, peerId: peerIdFromPrivateKey(privateKey).toString() } : undefined
   } catch {
     return undefined
   }

@@ -1,7 +1,8 @@
 // What went wrong in LevelDB, in the words of overlay/errors.ts and of an operator: one line with the remedy.
-// LevelDB tells a full disk only by the text of the system's error.
+// LevelDB tells a full disk, and a process with too many open files, only by the text of the system's error.
 
 import { StoreError, StoreFullError } from '../overlay/errors.ts'
+import { bytesText, type Space } from './disk-space.ts'
 
 /** Another process has the data directory open. */
 export class StoreLockedError extends StoreError {
@@ -23,12 +24,13 @@ export class StoreCorruptError extends StoreError {
 }
 
 /** strerror of ENOSPC and EDQUOT, in glibc, musl and Darwin ("Disc quota exceeded"). */
-const fullTexts = /No space left on device|Dis[ck] quota exceeded|Quota exceeded/
-
+const fullTexts = /No space left on device|Dis[ck] quota exceeded|Quota exceeded|\bENOSPC\b|\bEDQUOT\b/
+/** strerror of EMFILE and ENFILE; glibc, musl, Darwin. */
+const filesTexts = /Too many open files|No file descriptors available|\bEMFILE\b|\bENFILE\b/
 /** A file that LevelDB knows of and that is not there. */
 const missingText = /(MANIFEST-\d+|\d+\.(ldb|sst|log)): No such file or directory/
 
-/** error, as thrown by classic-level for the store in directory, as one of ours. */
+/** error, as thrown by classic-level or node:fs for the store in directory, as one of ours. */
 export function storeErrorFrom (error: unknown, directory: string): StoreError | StoreFullError {
   if (error instanceof StoreError || error instanceof StoreFullError) return error
   const outer = error as Error & { code?: string }
@@ -37,9 +39,11 @@ export function storeErrorFrom (error: unknown, directory: string): StoreError |
   if (inner.code === 'LEVEL_LOCKED') return new StoreLockedError(directory)
   if (inner.code === 'LEVEL_CORRUPTION' || missingText.test(text)) return new StoreCorruptError(directory, text)
   if (fullTexts.test(text)) return storeFullError(directory)
+  if (filesTexts.test(text)) return new StoreError(`the store in ${directory} failed, for this process has too many open files: raise its limit (ulimit -n)`)
   return new StoreError(`the store in ${directory} failed: ${text}`)
 }
 
-export function storeFullError (directory: string): StoreFullError {
-  return new StoreFullError(`the disk of ${directory} is full: nothing was written; free some space`)
+export function storeFullError (directory: string, space?: Space): StoreFullError {
+  const left = space === undefined ? '' : `, ${bytesText(space.freeBytes)} are free and ${bytesText(space.reservedBytes)} are kept so`
+  return new StoreFullError(`the disk of ${directory} is full${left}: nothing was written; free some space there, then writes go on by themselves`)
 }

@@ -1,38 +1,38 @@
 // The Store on disk: LevelDB by classic-level, chosen by measurement (random writes ten times faster than LMDB, and
 // long snapshots without a growing file). Group commit is storage/flush-queue.ts: one synchronous batch at a time.
 //
-// After a failed write the database is opened anew before the next one, as soon as there is room: LevelDB 1.20 counts
-// the bytes of a failed append as written, so batches appended after it could be lost at the next start (log_writer.cc),
-// and it refuses writes for good after a failed fsync or compaction (db_impl.cc). Reads go on until then; snapshots end.
+// While the disk has less room than is kept free, no records are taken (level-room.ts). After a write that failed all the
+// same, LevelDB is mended before the next one, as soon as there is room (level-mend.ts). Reads go on meanwhile.
 // Where a file system reports a full disk only at fsync, a batch that was refused may still be found after a restart.
 
-import { open, readdir, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
 import { StoreError, StoreFullError } from '../overlay/errors.ts'
 import type { Logger } from '../overlay/host.ts'
 import { isEmpty } from '../overlay/interval.ts'
 import type { Interval, Key } from '../overlay/interval.ts'
-import type { Operation, Row, RowsOptions, Snapshot, Store } from '../overlay/store.ts'
+import type { Operation, Row, RowsOptions, Snapshot } from '../overlay/store.ts'
 import { FlushQueue, storeQueueInit } from '../storage/flush-queue.ts'
 import type { Turn } from '../storage/flush-queue.ts'
+import { DiskSpace, isFull } from './disk-space.ts'
+import type { DiskStore, StoreHealth } from './disk-store.ts'
 import { LevelCompactor } from './level-compactor.ts'
-import { databaseIn, openDatabase } from './level-database.ts'
-import type { LevelDatabase } from './level-database.ts'
+import { openDatabase, type LevelDatabase, type LevelDatabaseInit } from './level-database.ts'
 import { storeErrorFrom, storeFullError } from './level-errors.ts'
+import { syncLogs } from './level-logs.ts'
+import { LevelMend } from './level-mend.ts'
+import { LevelReaders } from './level-readers.ts'
+import { LevelRoom } from './level-room.ts'
+import { iteratorOver, levelBounds, levelOperations, levelRange, nextPage, plain, type LevelSnapshot } from './level-rows.ts'
+import { LimitedLog } from './limited-log.ts'
 
-/** A page ends early when it holds this many bytes. Guess: 16 frames of bulk. */
-const pageBytesMax = 1 << 20
 /** An interval smaller than this on disk is not worth a compaction. Guess: the size of one table file. */
 const compactBytesMin = 2 << 20
-/** Free space below which a full store is not opened anew, for that takes some. Guess: twice what memory may hold unwritten. */
-const reopenBytesMin = 64 << 20
 /** How long close waits for snapshots and their readers. Guess. */
 const readersWaitMsMax = 2000
-/** Stands for the end of the key line where LevelDB wants a key, in estimates and advice only. */
-const beyondKeys: Key = new Uint8Array(64).fill(0xff)
 
-export interface LevelStoreInit {
-  readonly log?: Logger | undefined
+export interface LevelStoreInit extends LevelDatabaseInit {
+  readonly space?: DiskSpace | undefined
+  /** Is it of what users keep here? Other rows are taken even when the disk is nearly full. All are, if not given. */
+  readonly isRecord?: ((key: Key) => boolean) | undefined
 }
 
 /**
@@ -40,43 +40,48 @@ export interface LevelStoreInit {
  *
  * @throws StoreLockedError, StoreCorruptError (both with the remedy in one line), StoreFullError, StoreError
  */
-export async function openLevelStore (directory: string, init: LevelStoreInit = {}): Promise<Store> {
-  const database = databaseIn(directory)
-  await openDatabase(database, init.log)
-  return new LevelStore(database, init.log)
+export async function openLevelStore (directory: string, init: LevelStoreInit = {}): Promise<DiskStore> {
+  return new LevelStore(await openDatabase(directory, init), init)
 }
 
-class LevelStore implements Store {
+class LevelStore implements DiskStore {
   readonly #database: LevelDatabase
   readonly #log: Logger | undefined
+  readonly #limitedLog: LimitedLog | undefined
+  readonly #space: DiskSpace
   readonly #queue: FlushQueue
   readonly #compactor: LevelCompactor
-  readonly #readers = new Set<object>()
-  #readersGone: (() => void) | undefined
-  #isDamaged = false
+  readonly #readers = new LevelReaders()
+  readonly #mend: LevelMend
+  readonly #room: LevelRoom
+  /** Since a write failed none has succeeded. */
+  #isFailing = false
   #closing: Promise<void> | undefined
 
-  constructor (database: LevelDatabase, log: Logger | undefined) {
+  constructor (database: LevelDatabase, { log, space, isRecord = () => true }: LevelStoreInit) {
     this.#database = database
     this.#log = log
-    this.#queue = new FlushQueue(turn => this.#flush(turn), storeQueueInit)
-    this.#compactor = new LevelCompactor(({ low, high }) => database.compactRange(low, high ?? beyondKeys))
+    this.#limitedLog = log === undefined ? undefined : new LimitedLog(log)
+    this.#space = space ?? new DiskSpace(database.location)
+    this.#queue = new FlushQueue((turn, bytes) => this.#flush(turn, bytes), storeQueueInit)
+    this.#compactor = new LevelCompactor(interval => database.compactRange(...levelBounds(interval)))
+    this.#room = new LevelRoom({ space: this.#space, log, limitedLog: this.#limitedLog }, { directory: database.location, isRecord })
+    // An empty batch mends the store in its turn among the writes.
+    this.#mend = new LevelMend({ database, space: this.#space, readers: this.#readers, again: () => this.#queue.batch([]) })
   }
 
   getSync (key: Key): Uint8Array | undefined {
-    this.#assertOpen()
     const value = this.#attempt(() => this.#database.getSync(key))
     return value === undefined ? undefined : plain(value)
   }
 
   snapshot (): Snapshot {
-    this.#assertOpen()
     const snapshot = this.#attempt(() => this.#database.snapshot())
-    this.#readers.add(snapshot)
+    this.#readers.enter(snapshot)
     return {
       pages: (interval, options) => this.#pages(snapshot, interval, options),
       close: () => {
-        this.#leave(snapshot)
+        this.#readers.leave(snapshot)
         snapshot.close().catch(() => {})
       }
     }
@@ -85,6 +90,7 @@ class LevelStore implements Store {
   /** Keys and values must stay as they are until it settles. Also throws BusyError when too much waits for the disk. */
   async batch (operations: readonly Operation[]): Promise<void> {
     this.#assertOpen()
+    this.#room.admit(operations)
     await this.#queue.batch(operations)
   }
 
@@ -97,12 +103,20 @@ class LevelStore implements Store {
   /** By the table files: what was written last, up to 16 MiB, does not count yet. */
   async approximateSize (interval: Interval): Promise<number> {
     this.#assertOpen()
+    this.#mend.assertReadable()
     if (isEmpty(interval)) return 0
     try {
-      return await this.#database.approximateSize(interval.low, interval.high ?? beyondKeys)
+      return await this.#database.approximateSize(...levelBounds(interval))
     } catch (error) {
       throw this.#errorFrom(error)
     }
+  }
+
+  async health (): Promise<StoreHealth> {
+    const space = await this.#space.now().catch(() => undefined)
+    const { damage } = this.#mend
+    if (space !== undefined && isFull(space)) return { state: 'full', reason: storeFullError(this.#database.location, space).message, space }
+    return { state: damage === undefined ? 'ok' : damage instanceof StoreFullError ? 'full' : 'failing', reason: damage?.message, space }
   }
 
   /** Readers that are not done within readersWaitMsMax fail with StoreError. */
@@ -112,64 +126,57 @@ class LevelStore implements Store {
   }
 
   async #close (): Promise<void> {
+    this.#mend.stop()
+    this.#room.stop()
     await this.#queue.idle()
     await this.#compactor.stop()
-    if (this.#readers.size > 0) await this.#waitForReaders()
+    await this.#readers.gone(readersWaitMsMax)
     await this.#database.close()
   }
 
-  async #waitForReaders (): Promise<void> {
-    await new Promise<void>(resolve => {
-      const timer = setTimeout(resolve, readersWaitMsMax)
-      this.#readersGone = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
-
-  #leave (reader: object): void {
-    this.#readers.delete(reader)
-    if (this.#readers.size === 0) this.#readersGone?.()
-  }
-
-  async * #pages (snapshot: ReturnType<LevelDatabase['snapshot']>, interval: Interval, options: RowsOptions): AsyncGenerator<Row[]> {
+  async * #pages (snapshot: LevelSnapshot, interval: Interval, options: RowsOptions): AsyncGenerator<Row[]> {
     if (!this.#readers.has(snapshot)) throw new StoreError('the snapshot is closed')
     if (isEmpty(interval)) return
-    const range = { ...levelRange(interval), snapshot, reverse: options.reverse === true, highWaterMarkBytes: pageBytesMax }
-    const iterator = this.#attempt(() => this.#database.iterator(range))
-    this.#readers.add(iterator)
+    const iterator = this.#attempt(() => iteratorOver(this.#database, snapshot, interval, options))
+    this.#readers.enter(iterator)
     try {
       for (;;) {
-        const rows = await iterator.nextv(options.pageRows)
+        const rows = await nextPage(iterator, options)
         if (rows.length === 0) return
-        yield rows.map(([key, value]) => ({ key: plain(key), value: plain(value) }))
+        yield rows
       }
     } catch (error) {
       throw this.#errorFrom(error)
     } finally {
       await iterator.close()
-      this.#leave(iterator)
+      this.#readers.leave(iterator)
     }
   }
 
-  async #flush (turn: Turn): Promise<void> {
-    if (this.#isDamaged) await this.#reopen()
+  async #flush (turn: Turn, bytes: number): Promise<void> {
+    await this.#room.assertRoom(turn)
+    if (this.#mend.damage !== undefined) await this.#mend.run()
     try {
       if (turn.type === 'clear') await this.#clear(turn.interval)
       else await this.#database.batch(levelOperations(turn.batches), { sync: true })
     } catch (error) {
-      this.#isDamaged = true
       const reason = this.#errorFrom(error)
-      this.#log?.warn({ directory: this.#database.location, error: reason.message }, 'the store failed to write')
+      this.#mend.damaged(reason)
+      this.#isFailing = true
+      this.#limitedLog?.warn('write', { directory: this.#database.location, error: reason.message }, 'the store failed to write')
       // Some of the keys may be gone, and a StoreFullError would deny it.
       throw turn.type === 'clear' && reason instanceof StoreFullError ? new StoreError(`clear ended midway: ${reason.message}`) : reason
     }
+    this.#space.wrote(bytes)
+    if (!this.#isFailing) return
+    this.#isFailing = false
+    this.#limitedLog?.forget('write')
+    this.#log?.info({ directory: this.#database.location }, 'the store can write again')
   }
 
   async #clear (interval: Interval): Promise<void> {
     if (isEmpty(interval)) return
-    const bytes = await this.#database.approximateSize(interval.low, interval.high ?? beyondKeys)
+    const bytes = await this.#database.approximateSize(...levelBounds(interval))
     // classic-level counts the bytes of the keys that it clears, and takes an empty key alone for the end.
     if (interval.low.length === 0) await this.#database.batch([{ type: 'del', key: interval.low }])
     await this.#database.clear(levelRange(interval))
@@ -177,21 +184,9 @@ class LevelStore implements Store {
     if (bytes >= compactBytesMin) this.#compactor.add(interval)
   }
 
-  async #reopen (): Promise<void> {
-    const directory = this.#database.location
-    try {
-      const { bavail, bsize } = await statfs(directory)
-      if (bavail * bsize < reopenBytesMin) throw storeFullError(directory)
-      await this.#database.close()
-      await openDatabase(this.#database, this.#log)
-    } catch (error) {
-      throw this.#errorFrom(error)
-    }
-    this.#isDamaged = false
-    this.#log?.info({ directory }, 'the store can write again')
-  }
-
   #attempt<T> (fn: () => T): T {
+    this.#assertOpen()
+    this.#mend.assertReadable()
     try {
       return fn()
     } catch (error) {
@@ -205,42 +200,5 @@ class LevelStore implements Store {
 
   #assertOpen (): void {
     if (this.#closing !== undefined) throw new StoreError('the store is closed')
-  }
-}
-
-/** The same bytes without Buffer's habits: its slice is a view where Uint8Array's is a copy. */
-function plain (bytes: Uint8Array): Uint8Array {
-  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
-}
-
-function levelRange ({ low, high }: Interval): { gte: Key, lt?: Key } {
-  return high === undefined ? { gte: low } : { gte: low, lt: high }
-}
-
-type LevelOperation = { type: 'put', key: Key, value: Uint8Array } | { type: 'del', key: Key }
-
-function levelOperations (batches: ReadonlyArray<readonly Operation[]>): LevelOperation[] {
-  const operations: LevelOperation[] = []
-  for (const batch of batches) {
-    for (const operation of batch) {
-      operations.push(operation.type === 'put' ? operation : { type: 'del', key: operation.key })
-    }
-  }
-  return operations
-}
-
-/**
- * LevelDB's clear does not wait for the disk. Its writes lie in the newest log, or in the one before where that is still
- * being turned into a table, which is on disk before its log is deleted.
- */
-async function syncLogs (directory: string): Promise<void> {
-  for (const name of await readdir(directory)) {
-    if (!/^\d+\.log$/.test(name)) continue
-    try {
-      const file = await open(join(directory, name), 'r+')
-      await file.datasync().finally(() => file.close())
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    }
   }
 }

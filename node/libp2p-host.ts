@@ -18,12 +18,14 @@ import { Dialer } from './rpc/dialer.ts'
 import { Handlers, encodeMessage } from './rpc/handlers.ts'
 import { addressesMax, discoveredMax, closeMsMax, noticesWaitingMax, stopMsMax } from './rpc/init.ts'
 import { Peers } from './rpc/peers.ts'
-import { SteadyClock, machineClocks } from './steady-clock.ts'
+import { SteadyClock, machineClocks, type Clocks } from './steady-clock.ts'
 import { listenAbort } from './listen-abort.ts'
 
 export interface Libp2pHostInit extends Libp2pNodeInit {
   readonly log: Logger
   readonly metrics: Metrics
+  /** Those of the machine, if not given. */
+  readonly clocks?: Clocks | undefined
 }
 
 /** libp2p made, nothing listens yet: handlers come first, then `start`. */
@@ -42,7 +44,7 @@ export class Libp2pHost implements Host {
   readonly log: Logger
   readonly metrics: Metrics
   readonly #bootstrap: string[]
-  readonly #clock = new SteadyClock(machineClocks)
+  readonly #clock: SteadyClock
   readonly #timers = new HostTimers()
   readonly #handlers = new Handlers()
   readonly #peers: Peers
@@ -54,6 +56,7 @@ export class Libp2pHost implements Host {
 
   constructor ({ libp2p }: { readonly libp2p: Libp2pNode }, init: Libp2pHostInit) {
     this.libp2p = libp2p
+    this.#clock = new SteadyClock(init.clocks ?? machineClocks)
     this.log = init.log
     this.metrics = init.metrics
     this.#bootstrap = [...init.bootstrap]

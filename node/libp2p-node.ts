@@ -15,7 +15,7 @@ import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { CODE_P2P, multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
-import { addressDialTimeoutMs, dialTimeoutMs } from './rpc/init.ts'
+import { addressDialTimeoutMs, dialTimeoutMs, peerConnectionsMax } from './rpc/init.ts'
 
 export interface Libp2pNodeInit {
   readonly privateKey: PrivateKey
@@ -25,6 +25,8 @@ export interface Libp2pNodeInit {
   readonly announce?: readonly string[] | undefined
   /** Multiaddrs of peers to begin with, with or without their ids. */
   readonly bootstrap: readonly string[]
+  /** Connections to peers, at most; further ones are turned away. */
+  readonly connectionsMax?: number | undefined
 }
 
 // A type, not an interface: libp2p's services are indexed by name.
@@ -34,17 +36,18 @@ export type Libp2pNode = Libp2p<Libp2pServices>
 
 /** Not started yet. */
 export async function createLibp2pNode (init: Libp2pNodeInit): Promise<Libp2pNode> {
+  const connectionsMax = Math.min(init.connectionsMax ?? peerConnectionsMax, peerConnectionsMax)
   const withId = init.bootstrap.filter(hasPeerId)
   return await createLibp2p<Libp2pServices>({
     start: false,
     privateKey: init.privateKey,
     addresses: { listen: [...init.listen], ...(init.announce === undefined ? {} : { announce: [...init.announce] }) },
-    transports: [tcp()],
+    transports: [tcp({ maxConnections: connectionsMax })],
     connectionEncrypters: [noise()],
     // A window that grows beyond the read buffer resets streams that pause.
     streamMuxers: [yamux({ streamOptions: { initialStreamWindowSize: 256 * 1024, maxStreamWindowSize: 2 ** 20, maxReadBufferLength: 4 * 2 ** 20 } })],
     // The defaults refuse the sixth connection a second from one address, which keeps peers of one machine apart.
-    connectionManager: { inboundConnectionThreshold: 10_000, maxIncomingPendingConnections: 500, maxConnections: 1000, dialTimeout: dialTimeoutMs, addressDialTimeout: addressDialTimeoutMs },
+    connectionManager: { inboundConnectionThreshold: 10_000, maxIncomingPendingConnections: 500, maxConnections: connectionsMax, dialTimeout: dialTimeoutMs, addressDialTimeout: addressDialTimeoutMs },
     // It opens a stream to each peer every 10 s: a quarter of a core for 200 connections.
     connectionMonitor: { enabled: false },
     peerDiscovery: withId.length === 0 ? [] : [bootstrap({ list: withId, timeout: 0 })],

@@ -37,6 +37,9 @@ export interface NodeInit {
   readonly limits: Readonly<Record<string, number>>
 }
 
+/** What keys of records begin with in the store; all other rows are the overlay's. */
+export const recordsPrefix = fromString('r')
+
 export class Node implements NodeView {
   readonly overlay: Overlay
   /** Base URL of the HTTP API, once it listens. */
@@ -63,9 +66,10 @@ export class Node implements NodeView {
   async start (): Promise<void> {
     const { host, store } = this.#components
     await this.overlay.open()
-    const records = prefixed(store, fromString('r'))
-    const storage = new Storage({ host, store: records, routing: this.overlay.routing }, { ...this.#init.storage, memberId: this.overlay.memberId, unicodeVersion: this.#init.unicodeVersion })
+    const records = prefixed(store, recordsPrefix)
+    const storage = new Storage({ host, store: records, routing: this.overlay.routing, copies: this.overlay.copies, notes: prefixed(store, fromString('h')) }, { ...this.#init.storage, memberId: this.overlay.memberId, unicodeVersion: this.#init.unicodeVersion })
     this.#storage = storage
+    await storage.open()
     storage.start()
     this.overlay.routing.handle(describeMethod, ({ key }) => ({ key, below: false }), () => this.#describe())
     await this.overlay.start(storage.holdings, this.#init)

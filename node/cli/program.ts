@@ -6,6 +6,7 @@ import { version } from '../version.ts'
 import { configCommands } from './config.ts'
 import type { Context } from './context.ts'
 import { daemonCommand } from './daemon.ts'
+import { doctorCommand } from './doctor.ts'
 import { exportCommand } from './export.ts'
 import { Failure, exitCodes } from './failure.ts'
 import { findCommand } from './find.ts'
@@ -46,7 +47,7 @@ function createProgram (context: Context): Command {
       outputError: (text, output) => { output(`isobar: ${text.trim().replace(/^error: /, '').replace(/\s*\n\s*/g, ' ')}; see --help\n`) }
     })
     .helpCommand(true)
-  const commands = [daemonCommand, initCommand, ringCommands, statusCommands, objectCommands, rangeCommand, findCommand, importCommand, exportCommand, testnetCommand, configCommands, versionCommand]
+  const commands = [daemonCommand, initCommand, ringCommands, statusCommands, objectCommands, rangeCommand, findCommand, importCommand, exportCommand, testnetCommand, doctorCommand, configCommands, versionCommand]
   for (const add of commands) add(program, context)
   return program
 }

@@ -1,6 +1,7 @@
 // `isobar status`, `peers`, `ranges`: this peer, all peers, and who owns what in key order.
 
 import type { Command } from 'commander'
+import { bytesText } from '../disk-space.ts'
 import { clientFor, examples, exits, withRpc, type Context } from './context.ts'
 import { exitCodes } from './failure.ts'
 import { formFor, outputOption } from './output.ts'
@@ -27,6 +28,8 @@ interface Status extends Omit<Row, 'interval' | 'rpc'> {
   version: string
   uptimeMs: number
   levels: number
+  /** Null in memory. */
+  disk?: { state: string, reason: string | null, freeBytes?: number, totalBytes?: number } | null
   pieces: Array<{ interval: IntervalFields, members: string[] }>
 }
 
@@ -73,11 +76,17 @@ function statusText (status: Status): string {
     ['box', spatialText(status.spatial)],
     ['records', thousands(status.records)],
     ['load', `${status.loadPerSecond.toFixed(1)}/s`],
+    ...(status.disk == null ? [] : [['disk', diskText(status.disk)]]),
     ['uptime', `${Math.round(status.uptimeMs / 1_000)} s`],
     ['addresses', (status.addresses ?? []).join(' ')],
     ['version', status.version]
   ]
   return rows.map(([name = '', value = '']) => `${name.padEnd(10)} ${value}\n`).join('')
+}
+
+function diskText ({ state, reason, freeBytes, totalBytes }: NonNullable<Status['disk']>): string {
+  const room = freeBytes === undefined || totalBytes === undefined ? [] : [`${bytesText(freeBytes)} of ${bytesText(totalBytes)} free`]
+  return [...state === 'ok' ? [] : [state], ...room, ...reason === null ? [] : [reason]].join('; ') || state
 }
 
 function peersTable (peers: readonly Row[]): string {

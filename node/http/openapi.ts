@@ -38,6 +38,9 @@ const lines = text('a JSON record a line; the last line is {"end": …}')
 const collection = object({ name: string, kind: { enum: ['ordered', 'spatial'] }, space: object({ kind: { enum: ['lonlat', 'planar'] }, minX: { type: 'number' }, minY: { type: 'number' }, maxX: { type: 'number' }, maxY: { type: 'number' } }) })
 const area = { bbox: list({ type: 'number' }), circle: list({ type: 'number' }), polygon: anything }
 
+const diskState: Schema = { enum: ['ok', 'full', 'failing'] }
+const disk = { ...object({ state: diskState, reason: { type: ['string', 'null'] }, freeBytes: integer, totalBytes: integer, reservedBytes: integer }), type: ['object', 'null'] }
+
 const deadlineMs = { deadlineMs: { ...integer, description: 'time for the whole request' } }
 const key = { key: text('the key, percent-encoded UTF-8; + is a space, %2B a plus'), collection: text('default kv; a put with a place: places') }
 const paging = { limit: { ...integer, description: 'rows at most' }, cursor: text('from the answer before'), ...deadlineMs }
@@ -54,13 +57,13 @@ const operations = {
   listCollections: { summary: 'All collections', tags: ['collections'], query: deadlineMs, answer: json(object({ collections: list(collection) })) },
   getCollection: { summary: 'One collection', tags: ['collections'], params: { name: string }, query: deadlineMs, answer: json(collection) },
   putCollection: { summary: 'Define a collection', tags: ['collections'], params: { name: string }, query: deadlineMs, body: json(collection), answer: json(collection) },
-  status: { summary: 'This peer: state, pieces, load, limits', tags: ['ring'], answer: json(object({ state: string, peerId: string, version: string, records: integer, limits: anything })) },
+  status: { summary: 'This peer: state, pieces, load, limits', tags: ['ring'], answer: json(object({ state: string, peerId: string, version: string, records: integer, disk, limits: anything })) },
   peers: { summary: 'All owners in key order', tags: ['ring'], query: deadlineMs, answer: json(object({ peers: list(anything), complete: boolean })) },
   ranges: { summary: 'Who owns which keys, in key order', tags: ['ring'], query: deadlineMs, answer: json(object({ ranges: list(anything), complete: boolean })) },
   join: { summary: 'Meet the ring of another peer; only before this one serves', tags: ['admin'], body: json(object({ address: string })), answer: json(object({ state: string })) },
   leave: { summary: 'Hand all over, then stop', tags: ['admin'], body: json(object({ deadlineMs: integer })), answer: json(object({ left: boolean })) },
   healthz: { summary: 'The process answers', tags: ['health'], answer: json(object({ alive: boolean })) },
-  readyz: { summary: 'This peer serves; 503 while it joins, leaves or stops', tags: ['health'], answer: json(object({ state: string })) },
+  readyz: { summary: 'This peer serves; 503 while it joins, leaves or stops. With a full disk it serves reads', tags: ['health'], answer: json(object({ state: string, disk: diskState, reason: string })) },
   metrics: { summary: 'Prometheus metrics', tags: ['health'], answer: { 'text/plain': string } },
   version: { summary: 'Name and version', tags: ['health'], answer: json(object({ name: string, version: string, node: string })) }
 } satisfies Record<string, Operation>

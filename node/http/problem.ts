@@ -56,6 +56,8 @@ interface Rule {
 }
 
 const retrySoon = 1
+/** The code of what nobody foresaw. */
+export const internalCode = 'internal'
 /** By error name. Names that stand here are part of what storage and overlay promise. */
 const rules: Readonly<Record<string, Rule>> = {
   InvalidRequestError: { status: 400, code: 'invalid-request' },
@@ -74,7 +76,10 @@ const rules: Readonly<Record<string, Rule>> = {
   TimeoutError: { status: 504, code: 'deadline', remedy: 'give more time with deadlineMs, or look at /v1/peers' },
   ConnectionLostError: { status: 504, code: 'connection-lost', remedy: 'ask for the state before you repeat a write' },
   AbortError: { status: 499, code: 'aborted' },
-  StoreFullError: { status: 507, code: 'disk-full', remedy: 'make room on the disk of that peer' }
+  StoreFullError: { status: 507, code: 'disk-full' },
+  StoreError: { status: 503, code: 'store-failing', remedy: 'see the log of that peer; others go on', retryAfterS: retrySoon },
+  StoreLockedError: { status: 503, code: 'store-failing', retryAfterS: retrySoon },
+  StoreCorruptError: { status: 500, code: 'store-damaged' }
 }
 
 /** Errors of Fastify, by their code. */
@@ -89,7 +94,7 @@ const frameworkRules: Readonly<Record<string, Rule>> = {
 export function problemOf (error: unknown): Problem {
   if (error instanceof Problem) return error
   const rule = rules[errorName(error)] ?? frameworkRules[(error as { code?: string }).code ?? '']
-  if (rule === undefined) return new Problem(500, 'internal', 'this node met a fault, see its log; other peers may answer')
+  if (rule === undefined) return new Problem(500, internalCode, 'this node met a fault, see its log; other peers may answer')
   const message = error instanceof Error ? error.message : String(error)
   const detail = rule.remedy === undefined ? message : `${message}; ${rule.remedy}`
   const field = (error as { field?: unknown }).field ?? (error instanceof RemoteError ? fieldOf(message) : undefined)

@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client'
 import type { Logger, Metrics } from '../../overlay/host.ts'
 import { formatHostPort, isLoopback, type HostPort } from '../config/listen.ts'
 import { ListenError } from '../errors.ts'
+import type { StoreHealth } from '../disk-store.ts'
 import type { NodeView } from '../node-view.ts'
 import { adminRoutes } from './admin.ts'
 import { batchRoutes } from './batch.ts'
@@ -18,8 +19,9 @@ import { healthRoutes } from './health.ts'
 import { httpLimits, type HttpLimits } from './init.ts'
 import { objectRoutes } from './objects.ts'
 import { serveOpenApi } from './openapi.ts'
-import { Problem, problemOf, problemType } from './problem.ts'
+import { Problem, internalCode, problemOf, problemType } from './problem.ts'
 import { rangeRoutes } from './range.ts'
+import { guardSockets } from './sockets.ts'
 import { statusRoutes } from './status.ts'
 import { Surface } from './surface.ts'
 
@@ -32,6 +34,10 @@ export interface HttpInit {
   /** Callers must show it, if given. Without one, listen on loopback only. */
   readonly token?: string | undefined
   readonly limits?: Partial<HttpLimits>
+  /** Connections at the same time; further ones are closed at once. */
+  readonly connectionsMax?: number | undefined
+  /** How the disk of the store is. Absent where there is none. */
+  readonly disk?: (() => Promise<StoreHealth>) | undefined
   /** Called when POST /v1/admin/leave has succeeded and its answer is sent. */
   readonly onLeft?: () => void
 }
@@ -59,6 +65,7 @@ export async function createHttpServer (init: HttpInit): Promise<HttpServer> {
   const surface = new Surface({ node, limits, gate, log, metrics })
   const state = { loopback: true, closing: false }
   const app = createApp(limits, log)
+  guardSockets(app.server, log, init.connectionsMax)
   const guard = createGuard({ token: init.token, loopback: () => state.loopback })
   app.addHook('onRequest', (request, _reply, done) => {
     guard(request)
@@ -72,13 +79,13 @@ export async function createHttpServer (init: HttpInit): Promise<HttpServer> {
     done()
   })
   await serveOpenApi(app)
-  healthRoutes(app, { node, registry, metrics, gate, closing: () => state.closing })
+  healthRoutes(app, { node, registry, metrics, gate, closing: () => state.closing, disk: init.disk })
   objectRoutes(app, surface)
   batchRoutes(app, surface)
   rangeRoutes(app, surface)
   findRoutes(app, surface)
   collectionRoutes(app, surface)
-  statusRoutes(app, surface)
+  statusRoutes(app, surface, init.disk)
   adminRoutes(app, surface, init.onLeft ?? (() => {}))
   return {
     gate,
@@ -133,7 +140,7 @@ function refuse (error: Error & { code?: string }, socket: Socket): void {
 /** Answer with the problem, as bytes, since Fastify adds a charset to text, which JSON has not. Faults of this node are logged, here and only here. */
 function fail (log: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = problemOf(error)
-  if (problem.status === 500) log.error({ area: 'http', method: request.method, route: request.routeOptions.url, error }, 'a request met a fault')
+  if (problem.code === internalCode) log.error({ area: 'http', method: request.method, route: request.routeOptions.url, error }, 'a request met a fault')
   const { retryAfterS } = problem.init
   if (retryAfterS !== undefined) reply.header('retry-after', String(retryAfterS))
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer')

@@ -4,18 +4,21 @@
 import type { FastifyInstance } from 'fastify'
 import type { Interval, Key } from '../../overlay/interval.ts'
 import { splitKey, textOfBound, viewOf } from '../key-text.ts'
+import type { StoreHealth } from '../disk-store.ts'
 import type { PeerRow } from '../node-view.ts'
 import { describe } from './openapi.ts'
 import { readQuery } from './query.ts'
 import type { Surface } from './surface.ts'
 
-export function statusRoutes (app: FastifyInstance, surface: Surface): void {
+/** @param disk - how the disk of the store is, where there is one */
+export function statusRoutes (app: FastifyInstance, surface: Surface, disk: (() => Promise<StoreHealth>) | undefined): void {
   app.get('/v1/status', describe('status'), async request => {
     readQuery(request, [])
     const { pieces, left, right, limits, ...status } = await surface.node.status()
     const { bodyBytesMax, pageRowsMax, requestDeadlineMs, requestsMax, requestsQueuedMax } = surface.limits
     return {
       ...status,
+      disk: diskFields(await disk?.()),
       left: left ?? null,
       right: right ?? null,
       pieces: pieces.map(({ interval, ...piece }) => ({ interval: intervalFields(interval), ...piece })),
@@ -42,6 +45,10 @@ export function statusRoutes (app: FastifyInstance, surface: Surface): void {
       job.end()
     }
   })
+}
+
+function diskFields (health: StoreHealth | undefined): object | null {
+  return health === undefined ? null : { state: health.state, reason: health.reason ?? null, ...health.space }
 }
 
 interface BoundFields {

@@ -9,10 +9,10 @@ import { AbortError, ConnectionLostError, RemoteError, TimeoutError } from '../.
 import type { CallOptions, Codec, Contact, Logger } from '../../overlay/host.ts'
 import type { Source } from '../../overlay/stream.ts'
 import { sinkTo, sourceFrom } from './bulk-stream.ts'
-import { OversizeError } from './errors.ts'
+import { OversizeError, SilentError } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import { failureOf } from './handlers.ts'
-import { frameBytesMax } from './init.ts'
+import { frameBytesMax, pullRequestMsMax } from './init.ts'
 import type { Frame } from './wire/frame.ts'
 import { decodeFrame, encodeEnd, encodeFailure, encodeHello, encodeNotice, encodeRow, lengthBytes } from './wire/frame.ts'
 import { listenAbort } from '../listen-abort.ts'
@@ -92,17 +92,15 @@ function within (frames: AsyncIterator<Frame>, method: string, { deadlineMs, sig
 export interface BulkComponents {
   readonly handlers: Handlers
   readonly log: Logger
+  /** Told when a stream does not begin as a pull does. */
+  readonly onBreach: (error: Error) => void
 }
 
 /** Answers one stream of bulk that a peer opened. Never rejects. */
-export async function serveRows ({ handlers, log }: BulkComponents, stream: Stream, peer: string): Promise<void> {
+export async function serveRows ({ handlers, log, onBreach }: BulkComponents, stream: Stream, peer: string): Promise<void> {
   let method = ''
   try {
-    const frames = framesOf(stream)
-    const hello = (await frames.next()).value
-    const request = (await frames.next()).value
-    await frames.return()
-    if (hello?.kind !== 'hello' || request?.kind !== 'notice') throw new RangeError('a pull begins with hello and request')
+    const { hello, request } = await beginningOf(stream)
     method = request.method
     const from = { id: peer, addresses: hello.addresses }
     await pipe(
@@ -113,8 +111,34 @@ export async function serveRows ({ handlers, log }: BulkComponents, stream: Stre
     )
   } catch (error) {
     log.debug({ method, error }, 'a pull ended early')
+    if (method === '' && isBreach(error)) onBreach(error)
     if (stream.status === 'open') stream.abort(error as Error)
   }
+}
+
+interface Beginning {
+  readonly hello: Extract<Frame, { kind: 'hello' }>
+  readonly request: Extract<Frame, { kind: 'notice' }>
+}
+
+/** @throws RangeError and SilentError, for which the peer is to blame; what the stream closed with */
+async function beginningOf (stream: Stream): Promise<Beginning> {
+  const late = setTimeout(() => { stream.abort(new SilentError(`a pull did not say within ${pullRequestMsMax} ms what it wants`)) }, pullRequestMsMax)
+  try {
+    const frames = framesOf(stream)
+    const hello = (await frames.next()).value
+    const request = (await frames.next()).value
+    await frames.return()
+    if (hello?.kind !== 'hello' || request?.kind !== 'notice') throw new RangeError('a pull begins with hello and request')
+    return { hello, request }
+  } finally {
+    clearTimeout(late)
+  }
+}
+
+/** Bytes that are no frame, or a length beyond the bound, which it-length-prefixed tells by its own error. */
+function isBreach (error: unknown): error is Error {
+  return error instanceof RangeError || error instanceof SilentError || (error instanceof Error && /^InvalidDataLength(?:Length)?Error$/.test(error.name))
 }
 
 /** The rows as frames, then `end`; or the failure that ended them. */

@@ -1,11 +1,12 @@
 // Frames over one long-lived libp2p stream, in both directions: cut on the way in, batched on the way out, with the bytes
 // that wait known at any time. Read by events, since iterating a stream knows no backpressure; a stream that ends for
-// whatever reason tells `onEnd` once.
+// whatever reason tells `onEnd` once. A frame that has begun must end within frameMsMax.
 
 import type { Stream, StreamCloseEvent, StreamMessageEvent } from '@libp2p/interface'
 import { Batcher } from './batcher.ts'
+import { SilentError } from './errors.ts'
 import { Framer } from './framer.ts'
-import { batchBytesMax } from './init.ts'
+import { batchBytesMax, frameMsMax } from './init.ts'
 
 export interface FrameStreamInit {
   readonly stream: Stream
@@ -19,6 +20,9 @@ export class FrameStream {
   readonly #init: FrameStreamInit
   readonly #framer: Framer
   readonly #batcher: Batcher
+  /** Runs while a frame is under way; it is not set anew for each, so it may look early. */
+  #timer: NodeJS.Timeout | undefined
+  #isResuming = false
   #ended = false
 
   constructor (init: FrameStreamInit) {
@@ -40,13 +44,21 @@ export class FrameStream {
     if (!this.#ended) this.#batcher.write(frame)
   }
 
-  /** Stops reading, and with it the far end's writing once its window is full. */
+  /** Stops reading, and with it the far end's writing once its window is full. No frame more is given, not even one that has come. */
   pause (): void {
-    if (this.#stream.readStatus === 'readable') this.#stream.pause()
+    this.#framer.pause()
+    this.#pauseStream()
   }
 
   resume (): void {
-    if (this.#stream.readStatus === 'paused') this.#stream.resume()
+    this.#take(() => { this.#framer.resume() })
+    if (this.#ended || this.#framer.isPaused || this.#stream.readStatus !== 'paused') return
+    // libp2p's resume() gives what it holds before it tells Yamux to go on: a pause from within would be undone by that,
+    // and the far end would send until the read buffer bursts
+    this.#isResuming = true
+    this.#stream.resume()
+    this.#isResuming = false
+    if (this.#framer.isPaused) this.#pauseStream()
   }
 
   /** Calls fn whenever the connection has taken what was queued. */
@@ -69,13 +81,31 @@ export class FrameStream {
     }
   }
 
-  readonly #onMessage = (event: StreamMessageEvent): void => {
+  #pauseStream (): void {
+    if (this.#stream.readStatus === 'readable' && !this.#isResuming) this.#stream.pause()
+  }
+
+  /** Let the framer give frames. */
+  #take (give: () => void): void {
     try {
-      this.#framer.push(event.data)
+      give()
     } catch (error) {
       this.abort(error as Error)
     }
+    if (this.#timer === undefined && this.#framer.isWithinFrame && !this.#ended) this.#watch()
   }
+
+  #watch (): void {
+    const { framesCount } = this.#framer
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      if (this.#ended || !this.#framer.isWithinFrame) return
+      if (this.#framer.framesCount === framesCount) this.abort(new SilentError(`a frame did not come whole within ${frameMsMax} ms`))
+      else this.#watch()
+    }, frameMsMax)
+  }
+
+  readonly #onMessage = (event: StreamMessageEvent): void => { this.#take(() => { this.#framer.push(event.data) }) }
 
   readonly #onClose = (event: StreamCloseEvent): void => { this.#end(event.error) }
 
@@ -84,6 +114,8 @@ export class FrameStream {
   #end (error: Error | undefined): void {
     if (this.#ended) return
     this.#ended = true
+    clearTimeout(this.#timer)
+    this.#framer.pause()
     this.#batcher.discard()
     this.#stream.removeEventListener('message', this.#onMessage)
     this.#stream.removeEventListener('close', this.#onClose)

@@ -14,6 +14,19 @@ export const batchBytesMax = 60_000
 export const queueBytesMax = 16 * 2 ** 20
 /** Bytes of replies queued to one peer before its requests are no longer read (guess). */
 export const replyBytesMax = 4 * 2 ** 20
+/** The same, where replies to requests that were taken before come on top: then the peer is disconnected (guess). */
+export const replyBytesLimit = 128 * 2 ** 20
+/** A frame that has begun must have come whole after this long: 1 MiB at 35 kB/s (guess). */
+export const frameMsMax = 30_000
+/** A peer that does not take its replies for this long is disconnected (guess). */
+export const repliesMsMax = 60_000
+/** Requests and notices of one stream that are unknown here or cannot be read, within strangeMs, before its peer is disconnected. A peer of another version asks for some (guess). */
+export const strangeMax = 1_000
+export const strangeMs = 60_000
+/** Time in which a pull must have said what it wants (guess). */
+export const pullRequestMsMax = 10_000
+/** Connections with one peer: one, or two where both have dialed; a few more while old ones end (guess). */
+export const connectionsOfPeerMax = 8
 /** Calls that wait for replies of one peer before further ones fail with BusyError (guess). */
 export const callsInFlightMax = 8192
 /** Requests of one peer whose handlers have not ended before further ones are answered with BusyError (guess). */
@@ -52,3 +65,5 @@ export const stopMsMax = 5_000
 export const closeMsMax = 200
 /** A call that times out on a stream from which nothing came for this long ends its connection: Yamux does not (guess). */
 export const silentMsMax = 30_000
+/** Connections to peers, at most, where the limit of open files leaves room for so many (guess). */
+export const peerConnectionsMax = 1_000

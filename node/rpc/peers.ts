@@ -1,18 +1,19 @@
 // Streams of calls to and from peers: one that this node opens to each peer it asks, one from each peer that asks it. Opens
 // them when first needed, one opening a peer, and says when a peer's last connection is gone. A peer that breaks the
-// protocol is disconnected.
+// protocol is disconnected, and told of once in a while.
 
 import type { Connection, PeerId, Stream } from '@libp2p/interface'
 import { BusyError, UnreachableError } from '../../overlay/errors.ts'
 import type { Contact, Gone, Logger, Metrics } from '../../overlay/host.ts'
 import type { Libp2pNode } from '../libp2p-node.ts'
+import { LimitedLog } from '../limited-log.ts'
 import { serveRows } from './bulk.ts'
 import { Caller } from './caller.ts'
 import type { Dialer } from './dialer.ts'
 import { FrameStream } from './frame-stream.ts'
 import { SilentError } from './errors.ts'
 import type { Handlers } from './handlers.ts'
-import { callsInFlightMax, dialTimeoutMs, pullsMax } from './init.ts'
+import { callsInFlightMax, connectionsOfPeerMax, dialTimeoutMs, pullsMax } from './init.ts'
 import { Responder } from './responder.ts'
 import { encodeHello } from './wire/frame.ts'
 
@@ -47,12 +48,14 @@ export class Peers {
   readonly #openings = new Map<string, Opening>()
   readonly #responders = new Set<Responder>()
   readonly #bulk = new Set<Stream>()
+  readonly #limitedLog: LimitedLog
   /** What connected peers said of themselves, or else what was dialed. */
   readonly contacts = new Map<string, Contact>()
 
   constructor (components: PeersComponents, init: PeersInit) {
     this.#components = components
     this.#init = init
+    this.#limitedLog = new LimitedLog(components.log)
   }
 
   async start (): Promise<void> {
@@ -60,11 +63,13 @@ export class Peers {
     await libp2p.handle(rpcProtocol, (stream, connection) => { this.#respond(stream, connection) }, { maxInboundStreams: rpcStreamsMax, maxOutboundStreams: rpcStreamsMax })
     await libp2p.handle(bulkProtocol, (stream, connection) => { this.#serve(stream, connection) }, { maxInboundStreams: pullsMax, maxOutboundStreams: pullsMax })
     libp2p.addEventListener('peer:disconnect', this.#onDisconnect)
+    libp2p.addEventListener('connection:open', this.#onConnection)
   }
 
   /** Ends all streams, and so all calls that wait. */
   stop (error: Error): void {
     this.#components.libp2p.removeEventListener('peer:disconnect', this.#onDisconnect)
+    this.#components.libp2p.removeEventListener('connection:open', this.#onConnection)
     for (const caller of [...this.#callers.values()]) caller.abort(error)
     for (const responder of [...this.#responders]) responder.abort(error)
     for (const stream of [...this.#bulk]) stream.abort(error)
@@ -135,12 +140,14 @@ export class Peers {
     const responder = new Responder({
       handlers,
       log,
+      limitedLog: this.#limitedLog,
       metrics,
       stream: responder => new FrameStream({
         stream,
         onFrame: frame => { responder.receive(frame) },
         onEnd: error => {
           this.#responders.delete(responder)
+          responder.ended()
           this.#blame(peer, error)
         }
       })
@@ -158,17 +165,30 @@ export class Peers {
     const { handlers, log } = this.#components
     this.#bulk.add(stream)
     stream.addEventListener('close', () => { this.#bulk.delete(stream) })
-    void serveRows({ handlers, log }, stream, connection.remotePeer.toString())
+    const peer = connection.remotePeer.toString()
+    void serveRows({ handlers, log, onBreach: error => { this.#disconnect(peer, error instanceof SilentError ? 'silence' : 'breach', error) } }, stream, peer)
   }
 
   /** Disconnects a peer whose bytes could not be read, or that has long been silent. */
   #blame (peer: string, error: Error | undefined): void {
-    const reason = error instanceof RangeError ? 'breach' : error instanceof SilentError ? 'silence' : undefined
-    if (reason === undefined || error === undefined) return
-    const { libp2p, log, metrics } = this.#components
-    log.warn({ peer, reason, text: error.message }, 'a peer is disconnected')
+    if (error instanceof RangeError) this.#disconnect(peer, 'breach', error)
+    else if (error instanceof SilentError) this.#disconnect(peer, 'silence', error)
+  }
+
+  #disconnect (peer: string, reason: 'breach' | 'silence', error: Error): void {
+    const { libp2p, metrics } = this.#components
+    this.#limitedLog.warn(`${reason} ${peer}`, { peer, reason, detail: error.message }, 'a peer is disconnected')
     metrics.count('rpc_disconnects', { reason })
     for (const connection of libp2p.getConnections()) if (connection.remotePeer.toString() === peer) connection.abort(error)
+  }
+
+  readonly #onConnection = (event: CustomEvent<Connection>): void => {
+    const connection = event.detail
+    const count = this.#components.libp2p.getConnections(connection.remotePeer).length
+    if (count <= connectionsOfPeerMax) return
+    const peer = connection.remotePeer.toString()
+    this.#limitedLog.warn(`connections ${peer}`, { peer, count }, 'a peer has too many connections; its last one is closed')
+    connection.abort(new RangeError(`a peer has at most ${connectionsOfPeerMax} connections`))
   }
 
   readonly #onDisconnect = (event: CustomEvent<PeerId>): void => {

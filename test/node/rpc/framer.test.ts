@@ -37,4 +37,30 @@ describe('the framer', () => {
     assert.throws(() => { framer.push(Buffer.from([1, 0, 16, 0])) }, /1 to 1048576 bytes, not 1048577/)
     assert.throws(() => { new Framer(() => {}).push(Buffer.alloc(4)) }, RangeError)
   })
+
+  it('gives no frame while it is paused, not even the rest of a chunk, and then all, in order', () => {
+    const got: string[] = []
+    const framer = new Framer(frame => {
+      got.push(frame.toString())
+      if (got.length === 2) framer.pause()
+    })
+    const bytes = prefixed(['a', 'bb', 'ccc', 'dddd', 'eeeee'].map(text => Buffer.from(text)))
+    framer.push(bytes.subarray(0, 25))
+    framer.push(bytes.subarray(25))
+    assert.deepEqual([got, framer.isWithinFrame], [['a', 'bb'], false])
+    framer.resume()
+    assert.deepEqual(got, ['a', 'bb', 'ccc', 'dddd', 'eeeee'])
+  })
+
+  it('knows whether a frame has begun that has not come whole', () => {
+    const framer = new Framer(() => {})
+    let fed = 0
+    const seen = [3, 1, 2, 5, 2].map(count => {
+      framer.push(Buffer.from([5, 0, 0, 0, 1, 2, 3, 4, 5, 1, 0, 0, 0, 9].slice(fed, fed += count)))
+      return [framer.isWithinFrame, framer.framesCount]
+    })
+    assert.deepEqual(seen, [[true, 0], [true, 0], [true, 0], [true, 1], [true, 1]])
+    framer.push(Buffer.from([9]))
+    assert.deepEqual([framer.isWithinFrame, framer.framesCount], [false, 2])
+  })
 })

@@ -2,7 +2,7 @@
 // nothing between, and scanned with each row made JSON text, which every answer must do.
 
 import { Buffer } from 'node:buffer'
-import { databaseIn, type LevelDatabase } from '../../../node/level-database.ts'
+import { openDatabase, type LevelDatabase } from '../../../node/level-database.ts'
 import type { Tasks } from '../part.ts'
 import type { Done, Span } from './load.ts'
 
@@ -18,8 +18,7 @@ const pageRows = 1_000
 let database: LevelDatabase | undefined
 
 async function fill ({ directory, keys, value }: FillInput): Promise<void> {
-  database = databaseIn(directory)
-  await database.open()
+  database = await openDatabase(directory, {})
   await database.batch(keys.map(key => ({ type: 'put' as const, key: Buffer.from(key), value: Buffer.from(value) })), { sync: true })
 }
 
