@@ -17,6 +17,9 @@ import type { Atlas } from './routing/atlas.ts'
 import type { OwnerView } from './routing/routing.ts'
 import { randomHex, type StoreIdentity } from './store-identity.ts'
 
+/** Rounds between two words that members are waited for. */
+const confirmRounds = 60
+
 export interface EntryOptions {
   /** A store without claims: found a ring `now`, or only `after meeting` the nodes that are listed, if none of them has one. */
   readonly founding: 'now' | 'after meeting'
@@ -49,12 +52,26 @@ export interface EntryInit extends GreetInit, MeetInit, JoinInit, ChangeInit {
  */
 export async function resume (components: EntryComponents, init: EntryInit, signal: AbortSignal): Promise<boolean> {
   const { ownership, serving, host } = components
-  for (const run of ownership.ownedRuns()) await reclaim(components.change, run, init)
+  // with several members none of them may be there yet: what is in doubt is claimed anew beside the rest
+  const alone = ownership.ownedSegments().filter(({ value }) => value.claim.members.length === 1)
+  for (const { interval } of alone) await reclaim(components.change, interval, init)
   ownership.confirmOwn()
-  if (ownership.ownedRuns().length === 0) return false
+  if (!await confirmed(components, init, signal)) return false
   serving()
   relink(components, init, signal).catch(error => { host.log.debug({ error: errorName(error) }, 'not linked again yet') })
   return true
+}
+
+/** Resolves with true when members lend to what is owned, and with false when all of it has gone to others meanwhile. */
+async function confirmed ({ ownership, host }: EntryComponents, init: EntryInit, signal: AbortSignal): Promise<boolean> {
+  for (let round = 0; ownership.ownedRuns().length > 0; round++) {
+    if (ownership.runs().length > 0) return true
+    if (signal.aborted) return true
+    if (round % confirmRounds === confirmRounds - 1) host.log.warn({}, 'waiting for other members of what this node owns; is a majority of them running?')
+    ownership.onUnleased()
+    await host.sleep(init.meetIntervalMs, signal).catch(() => {})
+  }
+  return false
 }
 
 /** Join or found; a node that is not let in says so and goes on trying. Resolves when it serves, or at the signal. */
@@ -116,7 +133,7 @@ async function joinThrough (components: EntryComponents, through: readonly Membe
 /** The giver has decided; the claim itself may still be on its way. @throws JoinError */
 async function owning ({ host, ownership }: EntryComponents, init: EntryInit, signal: AbortSignal): Promise<void> {
   const endMs = host.now() + init.joinMs
-  while (ownership.run() === undefined) {
+  while (ownership.runs().length === 0) {
     if (host.now() > endMs) throw new JoinError('the node that gave a part did not tell its claim')
     await host.sleep(init.joinBackoffMs, signal)
   }

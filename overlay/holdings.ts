@@ -8,6 +8,11 @@
 import type { Interval, Key } from './interval.ts'
 import type { Member, MemberId } from './member.ts'
 
+export interface Learner extends Member {
+  /** It is a member of the claims there now and has a copy, which is brought in line and never cleared. */
+  readonly holds: boolean
+}
+
 export interface FillRequest {
   /** Random name of this fill. */
   readonly session: string
@@ -15,7 +20,7 @@ export interface FillRequest {
   /** Who has the rows; a member of each claim in interval. */
   readonly source: Member
   /** Who shall have them. Never the source. */
-  readonly learners: readonly Member[]
+  readonly learners: readonly Learner[]
 }
 
 export interface Holdings {
@@ -30,14 +35,15 @@ export interface Holdings {
 
   /**
    * Bring all rows of the interval from source to each learner and let later writes follow, while it is served.
-   * Resolves when each learner has flushed all but a small tail. What a learner held of the interval is replaced.
+   * Resolves when each learner has flushed all but a small tail. What a learner held of the interval is replaced; of
+   * one that holds a copy, only what differs, and nothing newer before the tail.
    */
   fill (request: FillRequest, signal: AbortSignal): Promise<void>
 
-  /** Bring what was written since to each learner; resolves when all have flushed. To be called after the source has promised, so nothing more is written. */
+  /** Bring what was written since to each learner; resolves when all have flushed and have what the source has. To be called after the source has promised, so nothing more is written. */
   tail (request: FillRequest, signal: AbortSignal): Promise<void>
 
-  /** End the session: with `kept` false the learners drop what they received. */
+  /** End the session: with `kept` false the learners drop what they received, but for those that hold a copy. */
   release (request: FillRequest, kept: boolean): void
 
   /** While this node leaves it becomes nobody's new owner: fills that would begin now are refused; those that run may end. */
@@ -46,9 +52,21 @@ export interface Holdings {
   /** Is this node being filled: from the first row until the claim has come or the giver has released it? */
   isFilling (): boolean
 
-  /** This node no longer owns interval; its rows are at owner, and may go once the owner confirms them. */
-  lost (interval: Interval, owner: MemberId): void
+  /** Resolves with true when no write to interval is in flight between its owner and the other members; with false after ms. */
+  drained (interval: Interval, ms: number): Promise<boolean>
+
+  /** Has this store had all rows of interval since it was last filled with it, or as a member? Told again after a restart. */
+  isFull (interval: Interval): boolean
 
   /** This node now owns interval by a decided claim. */
   gained (interval: Interval): void
+
+  /** This node no longer owns interval. */
+  lost (interval: Interval): void
+
+  /** This node is now a member of interval's claim, as its owner or with a copy. */
+  held (interval: Interval): void
+
+  /** This node is no longer a member; the rows are at owner, and may go once the owner confirms them. */
+  released (interval: Interval, owner: MemberId): void
 }

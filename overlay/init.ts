@@ -5,12 +5,13 @@ import type { GraphInit } from './graph/graph.ts'
 import type { JoinInit } from './join.ts'
 import type { LeaveInit } from './leave.ts'
 import type { ChangeInit } from './ownership/change.ts'
+import type { KeeperInit } from './ownership/keeper.ts'
 import type { OwnershipInit } from './ownership/ownership.ts'
 import type { AtlasInit } from './routing/atlas.ts'
 import type { NearInit } from './routing/near.ts'
 import type { RouterInit } from './routing/router.ts'
 
-export interface OverlayInit extends AtlasInit, NearInit, RouterInit, GraphInit, ChangeInit, OwnershipInit, MeetInit, JoinInit, LeaveInit {
+export interface OverlayInit extends AtlasInit, NearInit, RouterInit, GraphInit, ChangeInit, OwnershipInit, MeetInit, JoinInit, LeaveInit, KeeperInit {
   /** Members whose contacts are remembered at most. */
   readonly bookEntriesMax: number
 }
@@ -34,6 +35,7 @@ export const overlayDefaults: OverlayInit = {
 
   frozenRequestsMax: 10_000, // guess: two seconds of requests at 5,000 a second
   fillMsMax: 600_000, // guess: 10 GiB at 20 MiB/s
+  drainMs: 1000, // guess: a write that its members take ends in a few round trips
   tailMs: 3000, // guess: a hundred rows and a slow flush
   voteMs: 2000, // as attemptMs
   ballotsMax: 8, // guess
@@ -54,6 +56,19 @@ export const overlayDefaults: OverlayInit = {
   joinBackoffMs: 100, // guess
   joinAttemptsMax: 64, // guess; then the operator is told, and it begins anew
   heavyShare: 0.7, // guess: above the half that a giver is left with
+
+  copies: 3, // two disks may be lost at once
+  leaseMs: 12_000, // docs/ownership.md, "Leases": the values to start from
+  leaseDrift: 0.05, // guess: far above what clocks of machines drift apart in twelve seconds
+  leaseRenewMs: 5000, // two may be lost before a lease ends
+  ceilingStepMs: 10_000, // guess: a flush each ten seconds
+  pingIntervalMs: 5000, // one message each five seconds tells who is silent
+  pingMs: 1000, // far above a round trip and a pause of garbage collection
+  pingsMax: 4, // by chance all four are lost once in 160,000 at a loss of 5 %
+  evictPings: 1, // with the write that was not answered that is two seconds
+  takeoverMs: 1000, // guess: a few times what a takeover takes
+  regainMs: 2000, // guess: above a change of another
+  tendMs: 300, // guess: lets several joins settle
 
   leaveBackoffMs: 100, // guess
   piecesMax: 8 // guess; docs/ownership.md, "Pieces"

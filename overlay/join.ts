@@ -8,7 +8,10 @@ import type { Contact, Host } from './host.ts'
 import type { Holdings } from './holdings.ts'
 import type { Member, MemberId } from './member.ts'
 import { joinMethod, neighborsMethod, surveyMethod, type GraphNode, type JoinReply, type JoinRequest, type Refusal, type SurveyReply } from './messages.ts'
-import { change, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
+import { compareKeys, isBelow, type Interval } from './interval.ts'
+import { change, livingContact, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
+import { membersWithout, type CopiesInit } from './ownership/membership.ts'
+import { basesOf } from './ownership/register.ts'
 import type { StoreIdentity } from './store-identity.ts'
 import type { Ownership } from './ownership/ownership.ts'
 
@@ -133,18 +136,24 @@ export interface GiveComponents extends ChangeComponents {
 }
 
 /** The giver's side: cut the own run where half of its weight lies above, and change that part to the joiner. */
-export async function giveToJoiner (components: GiveComponents, { joiner, vector, placement }: JoinRequest, init: ChangeInit, signal: AbortSignal): Promise<JoinReply & { readonly joined?: GraphNode | undefined }> {
-  const { ownership, holdings } = components
-  const run = ownership.run()
+export async function giveToJoiner (components: GiveComponents, { joiner, vector, placement }: JoinRequest, init: ChangeInit & CopiesInit, signal: AbortSignal): Promise<JoinReply & { readonly joined?: GraphNode | undefined }> {
+  const { ownership, holdings, host, identity } = components
+  const { copies } = init
+  const run = ownership.runs()[0]
   if (run === undefined) return refused('not serving')
-  const cut = await holdings.boundaryFor(run.interval, 0.5)
-  if (cut === undefined) return refused('cannot be cut')
+  const middle = await holdings.boundaryFor(run.interval, 0.5)
+  if (middle === undefined) return refused('cannot be cut')
   const right = components.right()
-  const outcome = await change(components, { interval: { low: cut, high: run.interval.high }, owner: joiner, members: [joiner] }, init, signal)
+  // of one piece: its members hold all of it
+  const last = ownership.ownedSegments().findLast(({ interval }) => isBelow(interval.low, run.interval.high))
+  const cut = last !== undefined && compareKeys(last.interval.low, middle) > 0 ? last.interval.low : middle
+  const interval: Interval = { low: cut, high: run.interval.high }
+  const pieces = basesOf(ownership.registers, interval) ?? []
+  const members = membersWithout(pieces, joiner, { id: identity.member, contact: host.self }, livingContact(components), copies)
+  const outcome = await change(components, { interval, owner: joiner, members }, init, signal)
   if (outcome.state !== 'decided') return refused('busy')
-  const { interval } = outcome.pieces[0]!
   const { chain, epoch } = outcome.pieces[0]!.claim
-  const joined: GraphNode = { view: { interval: { low: interval.low, high: run.interval.high }, chain, epoch, owner: joiner }, vector, placement }
+  const joined: GraphNode = { view: { interval: { low: outcome.pieces[0]!.interval.low, high: run.interval.high }, chain, epoch, owner: joiner }, vector, placement }
   return { giver: components.self(), right, joined }
 }
 

@@ -6,10 +6,12 @@ import { errorName } from './errors.ts'
 import type { Interval } from './interval.ts'
 import type { Member } from './member.ts'
 import { consentMethod, type GraphNode } from './messages.ts'
-import { change, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
+import { endsAt } from './ownership/adjacent.ts'
+import { change, livingContact, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
+import { membersWithout, type CopiesInit } from './ownership/membership.ts'
 import { tellOwed, type News } from './ownership/tell.ts'
 
-export interface LeaveInit {
+export interface LeaveInit extends CopiesInit {
   readonly leaveBackoffMs: number
   readonly neighborMs: number
   /** Pieces that a node takes at most before its adjacent ones have merged. */
@@ -85,14 +87,22 @@ async function giveAll (components: LeaveComponents, init: LeaveInit & ChangeIni
 
 /** Give a run to the node beside it. @returns why it did not work, or undefined */
 export async function give (components: Omit<LeaveComponents, 'gone'>, run: Interval, neighbor: GraphNode, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<string | undefined> {
-  const { host, identity } = components
+  const { host, identity, ownership } = components
   const { owner } = neighbor.view
   try {
     const { refused } = await host.call(owner.contact, consentMethod, { interval: run, giver: { id: identity.member, contact: host.self } }, { deadlineMs: init.neighborMs, signal })
     if (refused !== undefined) return `neighbor: ${refused}`
     await components.remember(owner)
-    const outcome = await change(components, { interval: run, owner, members: [owner] }, init, signal)
-    return outcome.state === 'decided' ? undefined : outcome.detail
+    // piece by piece from the one that touches the neighbor: the members of each hold all of it
+    const segments = ownership.registers.entries(run).map(({ interval, value }) => ({ interval, claim: value.claim }))
+    if (endsAt(run, neighbor.view.interval)) segments.reverse()
+    for (const piece of segments) {
+      const left = { ...piece, claim: { ...piece.claim, members: piece.claim.members.filter(id => id !== identity.member) } }
+      const members = membersWithout([left], owner, undefined, livingContact(components), init.copies)
+      const outcome = await change(components, { interval: piece.interval, owner, members }, init, signal)
+      if (outcome.state !== 'decided') return outcome.detail
+    }
+    return undefined
   } catch (error) {
     return errorName(error)
   }

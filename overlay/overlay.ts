@@ -6,6 +6,7 @@
 // claim gained or lost. Stop keeps claims and disk; only leave hands over.
 
 import { fromString } from 'uint8arrays/from-string'
+import type { Copies } from './copies.ts'
 import { Book } from './contact/book.ts'
 import { handleHello } from './contact/greet.ts'
 import { keepMember, restoreMembers } from './contact/kept-members.ts'
@@ -18,9 +19,11 @@ import { Neighbors } from './graph/neighbors.ts'
 import type { Holdings } from './holdings.ts'
 import type { Host } from './host.ts'
 import type { Member, MemberId } from './member.ts'
-import { surveyMethod, type GraphNode } from './messages.ts'
+import { neighborsMethod, surveyMethod, type GraphNode } from './messages.ts'
 import type { OverlayInit } from './init.ts'
 import { Changes } from './ownership/changes.ts'
+import { Keeper } from './ownership/keeper.ts'
+import type { Wanted } from './ownership/membership.ts'
 import { Ownership, type ClaimChange } from './ownership/ownership.ts'
 import { tellOwed } from './ownership/tell.ts'
 import { prefixed } from './prefixed-store.ts'
@@ -57,6 +60,9 @@ export class Overlay {
   #ownership!: Ownership
   #holdings!: Holdings
   #changes!: Changes
+  #keeper!: Keeper
+  /** Members whose contacts are on disk. */
+  readonly #remembered = new Set<MemberId>()
   #state: OverlayState = 'starting'
   #isRefreshing = false
   /** Who waits until this node serves. */
@@ -88,6 +94,21 @@ export class Overlay {
   get memberId (): MemberId { return this.#identity.member }
   get ownership (): Ownership { return this.#ownership }
 
+  /** For storage; after `open`. */
+  get copies (): Copies {
+    const ownership = this.#ownership
+    const { member: self, boot } = this.#identity
+    return {
+      self,
+      boot,
+      writableAt: key => ownership.writableAt(key),
+      isOwner: key => ownership.registers.get(key)?.claim.owner === self,
+      mayTake: (key, under) => ownership.mayTake(key, under),
+      contactOf: id => this.#book.get(id),
+      unanswered: id => { this.#keeper.unanswered(id) }
+    }
+  }
+
   /** This node in the graph; undefined while it serves nothing. */
   self (): GraphNode | undefined {
     const view = this.#ownership.run()
@@ -102,7 +123,7 @@ export class Overlay {
     this.#ownership = new Ownership({ host: this.#host, store: this.#store, self: this.#identity.member, contactOf: id => this.#book.get(id) }, this.#init)
     this.#ownership.onClaim = change => { this.#onClaim(change) }
     await this.#ownership.open()
-    const named = new Set(this.#ownership.registers.entries().map(({ value }) => value.claim.owner))
+    const named = new Set(this.#ownership.registers.entries().flatMap(({ value }) => value.claim.members))
     for (const member of await restoreMembers(this.#meta, id => named.has(id))) this.#book.learn(member)
   }
 
@@ -110,15 +131,22 @@ export class Overlay {
   async start (holdings: Holdings, options: EntryOptions): Promise<void> {
     this.#holdings = holdings
     this.#changes = this.#makeChanges()
+    this.#keeper = this.#makeKeeper()
+    this.#ownership.isFull = interval => holdings.isFull(interval)
     this.#handle()
     oweSuperseded(this.#entryComponents())
     tellOwed(this.#changes.components, this.#init).catch(() => {})
-    const { signal } = this.#stopping
-    if (!await resume(this.#entryComponents(), this.#init, signal)) {
-      this.#setState('joining')
-      void enter(this.#entryComponents(), options, this.#init, signal)
-    }
+    // what has other members waits for them, and the rest of this node does not
+    const resuming = resume(this.#entryComponents(), this.#init, this.#stopping.signal).then(isResumed => { if (!isResumed) this.#enter(options) })
+    if (this.#ownership.ownedSegments().every(({ value }) => value.claim.members.length === 1)) await resuming
+    else resuming.catch((error: unknown) => { this.#host.log.error({ error: String(error) }, 'claims on disk were not taken up again; restart this node') })
     this.#scheduleRefresh()
+  }
+
+  /** Join a ring or found one, in the background. */
+  #enter (options: EntryOptions): void {
+    this.#setState('joining')
+    void enter(this.#entryComponents(), options, this.#init, this.#stopping.signal)
   }
 
   /** Resolves when this node serves. @throws StoppedError when it stops first */
@@ -154,6 +182,7 @@ export class Overlay {
 
   /** No further requests leave this node by itself; claims and disk stay. */
   stop (): void {
+    this.#keeper?.stop()
     this.#stopping.abort(new AbortError('the node is stopping'))
     this.#setState('stopped')
   }
@@ -162,6 +191,7 @@ export class Overlay {
     this.routing.start()
     this.#graph.start()
     this.#changes.start()
+    this.#keeper.start()
     handleHello({
       host: this.#host,
       self: this.#identity.member,
@@ -176,9 +206,14 @@ export class Overlay {
     })
   }
 
-  #onClaim ({ gained, lost }: ClaimChange): void {
+  #onClaim ({ gained, lost, held, released }: ClaimChange): void {
+    for (const interval of held) this.#holdings.held(interval)
     for (const interval of gained) this.#holdings.gained(interval)
-    for (const { interval, claim } of lost) this.#holdings.lost(interval, claim.owner)
+    for (const { interval } of lost) this.#holdings.lost(interval)
+    for (const { interval, claim } of released) this.#holdings.released(interval, claim.owner)
+    this.#keeper.tendSoon()
+    // others took over all of it while this node was away: it comes in again, with what it has on disk
+    if (lost.length > 0 && this.#state === 'serving' && this.#ownership.ownedRuns().length === 0) this.#enter({ founding: 'after meeting' })
     // who came to own more has a new neighbor: when several leave side by side, nobody else will tell
     if (gained.length > 0 && this.#state === 'serving') this.#adjoin().catch(() => {})
   }
@@ -200,6 +235,7 @@ export class Overlay {
     await this.#changes.unite()
     await this.#changes.merge()
     await this.#adjoin()
+    await this.#keeper.tend()
     await this.#graph.refresh()
     await keepLinks(this.#meta, this.neighbors)
   }
@@ -259,19 +295,49 @@ export class Overlay {
       holdings: this.#holdings,
       contactOf: id => this.#book.get(id),
       knows: member => { this.#book.learn(member) },
-      remember: async member => {
-        this.#book.learn(member)
-        await keepMember(this.#meta, member)
-      },
+      isSuspect: id => this.#keeper.isSuspect(id),
+      remember: async member => { await this.#remember(member) },
       standing: () => this.#state === 'serving' || this.#state === 'leaving' ? this.#state : 'not serving',
       self: () => this.self(),
       right: () => this.neighbors.at(0).right,
       joined: node => {
         this.neighbors.set(0, 'right', node)
         this.#learn(node.view)
+        this.#keeper.tendSoon()
       },
       beside: async run => await beside({ host: this.#host, lookup: async target => await this.lookup(target, this.#init.attemptMs) }, run, this.#init)
     }, this.#init, this.#stopping.signal)
+  }
+
+  #makeKeeper (): Keeper {
+    return new Keeper({
+      ...this.#changes.components,
+      remember: async member => { await this.#remember(member) },
+      isServing: () => this.#state === 'serving',
+      beside: async () => await this.#beside(),
+      alone: work => this.#changes.alone(work)
+    }, this.#init, this.#stopping.signal)
+  }
+
+  async #remember (member: Member): Promise<void> {
+    const known = this.#book.get(member.id)
+    this.#book.learn(member)
+    if (member.id === this.#identity.member || (this.#remembered.has(member.id) && sameAddresses(known, this.#book.get(member.id)))) return
+    this.#remembered.add(member.id)
+    await keepMember(this.#meta, member)
+  }
+
+  /** Nodes beside this one on the line; where one side has none, two of the other. */
+  async #beside (): Promise<Omit<Wanted, 'self'>> {
+    const { left, right } = this.neighbors.at(0)
+    const sides = { left: left === undefined ? [] : [left.view.owner], right: right === undefined ? [] : [right.view.owner] }
+    for (const [side, other, first] of [['left', 'right', right], ['right', 'left', left]] as const) {
+      if (sides[side].length > 0 || first === undefined) continue
+      const reply = await this.#host.call(first.view.owner.contact, neighborsMethod, { level: 0 }, { deadlineMs: this.#init.neighborMs })
+      const second = reply[other]?.view.owner
+      if (second !== undefined && second.id !== this.#identity.member) sides[other].push(second)
+    }
+    return sides
   }
 
   #entryComponents (): EntryComponents {
@@ -290,4 +356,8 @@ export class Overlay {
       serving: () => { this.#setState('serving') }
     }
   }
+}
+
+function sameAddresses (a: Member | undefined, b: Member | undefined): boolean {
+  return a !== undefined && b !== undefined && a.contact.addresses.length === b.contact.addresses.length && a.contact.addresses.every((address, at) => address === b.contact.addresses[at])
 }

@@ -35,15 +35,15 @@ interface Waiting {
 const operationOverheadBytes = 64
 
 export class FlushQueue {
-  readonly #flush: (turn: Turn) => Promise<void>
+  readonly #flush: (turn: Turn, bytes: number) => Promise<void>
   readonly #init: FlushQueueInit
   #waiting: Waiting[] = []
   #waitingBytes = 0
   /** Undefined while nothing runs or waits; else resolves when the queue is empty. */
   #running: Promise<void> | undefined
 
-  /** flush carries out one turn, all or nothing for batches; calls to it never overlap. */
-  constructor (flush: (turn: Turn) => Promise<void>, init: FlushQueueInit) {
+  /** flush carries out one turn of so many bytes, all or nothing for batches; calls to it never overlap. */
+  constructor (flush: (turn: Turn, bytes: number) => Promise<void>, init: FlushQueueInit) {
     this.#flush = flush
     this.#init = init
   }
@@ -99,7 +99,7 @@ export class FlushQueue {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       this.#waitingBytes -= next.bytes
       try {
-        await this.#flush(next.turn)
+        await this.#flush(next.turn, next.bytes)
         next.settled.resolve()
       } catch (error) {
         next.settled.reject(error)

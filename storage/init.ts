@@ -42,6 +42,10 @@ export interface StorageInit {
   /** The least time that a walk gives to one owner, in ms, while it has as much left. */
   readonly askMsMin: number
 
+  /** ms that a member has to flush a message of copies before it is asked again, and for which a write waits for its members. */
+  readonly copyMs: number
+  readonly spreadMsMax: number
+
   /** Updates of one id that wait for their turn; one more is told `busy`. See docs/places.md, "One orderer an object". */
   readonly updatesWaitingMax: number
   /** ms in which an update's place entries must answer, before the client is told that it is unfinished. */
@@ -67,6 +71,8 @@ export interface StorageInit {
   readonly frameBytesMax: number
   /** Keys that a fill may leave to its tail. */
   readonly tailKeysMax: number
+  /** Keys that a copy which is brought in line may have otherwise than its source until the tail. */
+  readonly surplusKeysMax: number
   /** Rounds in which a fill tries to catch up before it gives up. */
   readonly fillRoundsMax: number
   /** ms after which a fill session that nobody asked for anything is forgotten. */
@@ -90,6 +96,8 @@ export interface StorageInit {
 
 /** Values to start from. All are guesses to be measured, but for what their fields say. */
 export const storageDefaults: Omit<StorageInit, 'memberId' | 'unicodeVersion'> = {
+  copyMs: 2000, // guess: above a slow flush; a silent member is replaced meanwhile
+  spreadMsMax: 8000, // guess: below the deadline of a request
   pageRowsMax: 10_000,
   pageBytesMax: 8 << 20,
   messageRowsMax: 1_000,
@@ -111,6 +119,7 @@ export const storageDefaults: Omit<StorageInit, 'memberId' | 'unicodeVersion'> =
   definitionsMax: 1_000,
   frameBytesMax: 64 << 10,
   tailKeysMax: 100,
+  surplusKeysMax: 10_000,
   fillRoundsMax: 20,
   sessionMs: 60_000,
   sessionsMax: 64,

@@ -5,8 +5,10 @@ import { codec } from '../overlay/codec.ts'
 import type { Codec, Method, Notice, PullMethod } from '../overlay/host.ts'
 import type { Interval, Key } from '../overlay/interval.ts'
 import type { Member } from '../overlay/member.ts'
+import type { Claim } from '../overlay/ownership/claim.ts'
 import type { Extent } from '../overlay/space/extent.ts'
 import type { Space } from '../overlay/space/space.ts'
+import type { Stretch } from './holdings/digest.ts'
 import type { State } from './records/record.ts'
 import { rowFrame } from './records/row-frame.ts'
 import type { FrameRow } from './records/row-frame.ts'
@@ -28,7 +30,7 @@ export interface PutMessage extends WriteMessage {
   /** The key of the object's place. */
   readonly place: Key | undefined
 }
-export interface PutReply { readonly version: Version, readonly created: boolean }
+export interface PutReply { readonly version: Version, readonly created: boolean, readonly copies: number }
 export const putMethod: Method<PutMessage, PutReply> = {
   name: 'storage/1/put',
   request: withState(wire.PutRequest),
@@ -134,6 +136,10 @@ export interface LearnMessage {
   readonly interval: Interval
   readonly source: Member
   readonly round: number
+  /** This node has a copy, which is brought in line and never cleared; the same in all rounds. */
+  readonly holds: boolean
+  /** The source has promised: nothing more is written, and what it has replaces what this node has. */
+  readonly tail: boolean
 }
 export interface LearnReply {
   /** Is the round over and flushed? Else ask again. */
@@ -156,6 +162,12 @@ export interface FillMessage {
   readonly session: string
   readonly interval: Interval
   readonly round: number
+  /** Parts of interval whose rows are asked for, ascending. Where a session is open only, as the next two. */
+  readonly parts: readonly Interval[]
+  /** Keys that are asked for; a key without a row is answered too. */
+  readonly keys: readonly Key[]
+  /** Another request of this round follows: what was noted waits for the last one. */
+  readonly more: boolean
 }
 export interface FillFrame {
   readonly rows: readonly FrameRow[]
@@ -163,6 +175,30 @@ export interface FillFrame {
   readonly left: number
 }
 export const fillMethod: PullMethod<FillMessage, FillFrame> = { name: 'storage/1/fill', request: codec(wire.FillRequest, ['interval']), row: withRows(wire.FillFrame) }
+
+export interface DigestMessage { readonly session: string, readonly interval: Interval }
+/** The last stretch of all has no high. */
+export interface DigestFrame { readonly stretches: readonly Stretch[] }
+export const digestMethod: PullMethod<DigestMessage, DigestFrame> = { name: 'storage/1/digest', request: codec(wire.DigestRequest, ['interval']), row: codec(wire.DigestFrame) }
+
+/** Rows of one write, all under one claim. */
+export interface CopyGroup extends Pick<Claim, 'chain' | 'epoch' | 'by'> {
+  /** Which decision of the owner's boot it is. */
+  readonly order: number
+  readonly rows: readonly FrameRow[]
+}
+export interface CopyMessage { readonly boot: number, readonly groups: readonly CopyGroup[] }
+export interface CopyReply {
+  /** Groups that were not taken, by their place in the message. */
+  readonly refused: readonly number[]
+}
+export const copyMethod: Method<CopyMessage, CopyReply> = {
+  name: 'storage/1/copy',
+  request: mapped(codec<wire.CopyRequest>(wire.CopyRequest),
+    ({ boot, groups }) => ({ boot, groups: groups.map(({ chain, epoch, by, order, rows }) => ({ chain, epoch, counter: by.counter, member: by.member, order, rows: rowFrame.encode(rows) })) }),
+    ({ boot, groups }) => ({ boot, groups: groups.map(({ chain, epoch, counter, member, order, rows }) => ({ chain, epoch, by: { counter, member }, order, rows: rowFrame.decode(rows) })) })),
+  reply: codec(wire.CopyReply)
+}
 
 interface WireCodec { encode (message: never): Uint8Array, decode (bytes: Uint8Array): unknown }
 

@@ -9,6 +9,8 @@ export const storageMetrics = {
   scanned: 'storage_scanned_rows',
   /** Intents driven in the background, by outcome: done, again, full. */
   intents: 'storage_intents',
+  /** Rows that went out by fill, as source. */
+  sent: 'storage_sent_rows',
   /** Rows that came in by fill. */
   filled: 'storage_filled_rows',
   /** Rows offered to their owner and dropped here. */

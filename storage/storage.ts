@@ -3,6 +3,7 @@
 // each verb has its file under records/, holdings have theirs under holdings/.
 
 import { TimeoutError } from '../overlay/errors.ts'
+import type { Copies } from '../overlay/copies.ts'
 import type { Holdings } from '../overlay/holdings.ts'
 import type { Host } from '../overlay/host.ts'
 import type { Key } from '../overlay/interval.ts'
@@ -11,6 +12,7 @@ import type { Store } from '../overlay/store.ts'
 import type { Counts } from './holdings/census.ts'
 import { HeldParts } from './holdings/holdings.ts'
 import type { StorageInit } from './init.ts'
+import { MemoryStore } from './memory-store.ts'
 import { Intents } from './intent.ts'
 import { storageMetrics } from './metrics.ts'
 import { Rate } from './rate.ts'
@@ -41,6 +43,10 @@ export interface StorageComponents {
   /** Keys of the key line, and nothing else. */
   readonly store: Store
   readonly routing: Routing
+  /** Absent: this node keeps all rows alone. */
+  readonly copies?: Copies | undefined
+  /** For what is noted beside the records; absent: forgotten at a restart. */
+  readonly notes?: Store | undefined
 }
 
 export class Storage implements StorageVerbs {
@@ -63,6 +69,7 @@ export class Storage implements StorageVerbs {
     this.#rate = new Rate(() => host.now())
     this.#parts = new HeldParts({
       ...components,
+      notes: components.notes ?? new MemoryStore(),
       collections: () => this.#collections.known(),
       onOwnedRow: (key, value) => this.#takeUp(key, value)
     }, init)
@@ -88,6 +95,11 @@ export class Storage implements StorageVerbs {
   /** Requests answered as owner, over the last ten seconds. */
   requestsPerSecond (): number {
     return this.#rate.perSecond()
+  }
+
+  /** Read what was noted before a restart; before `start`. */
+  async open (): Promise<void> {
+    await this.#parts.open()
   }
 
   start (): void {

@@ -1,7 +1,7 @@
 // `npm run codecs`: write wire/*.ts anew from each wire/*.proto. Generated code is not typechecked: it does not know
 // exactOptionalPropertyTypes; its exported types are.
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -16,7 +16,7 @@ for (const proto of protosBelow(['overlay', 'storage', 'balancing', 'node'])) {
 }
 
 function protosBelow (folders) {
-  return folders.flatMap(folder => walk(join(root, folder)))
+  return folders.map(folder => join(root, folder)).filter(existsSync).flatMap(walk)
 }
 
 function walk (folder) {

@@ -7,7 +7,8 @@ export function touchesRun (a: Interval, b: Interval): boolean {
   return endsAt(a, b) || endsAt(b, a)
 }
 
-function endsAt (left: Interval, right: Interval): boolean {
+/** Does left end where right begins? */
+export function endsAt (left: Interval, right: Interval): boolean {
   return left.high !== undefined && compareKeys(left.high, right.low) === 0
 }
 

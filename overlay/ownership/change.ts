@@ -17,7 +17,7 @@ import type { Interval } from '../interval.ts'
 import type { Member, MemberId } from '../member.ts'
 import { randomHex, type StoreIdentity } from '../store-identity.ts'
 import { nextBallot, type Ballot } from './ballot.ts'
-import type { Piece } from './claim.ts'
+import { isMember, type Piece } from './claim.ts'
 import { acceptMethod, prepareMethod } from './messages.ts'
 import type { Ownership } from './ownership.ts'
 import {
@@ -33,6 +33,8 @@ export interface ChangeComponents {
   readonly identity: StoreIdentity
   readonly holdings: Holdings
   contactOf (member: MemberId): Member | undefined
+  /** No process there, or none that answers, as far as this node knows. */
+  isSuspect (member: MemberId): boolean
 }
 
 export interface ChangeInit extends TellInit {
@@ -44,6 +46,8 @@ export interface ChangeInit extends TellInit {
   readonly voteMs: number
   /** Ballots tried before a change gives up; each waits longer. */
   readonly ballotsMax: number
+  /** Milliseconds that writes in flight have to end once the part is frozen. */
+  readonly drainMs: number
   /** First wait in ms between ballots; doubles up to 64 times: docs/ownership.md, "Waits between ballots double". */
   readonly ballotBackoffMs: number
 }
@@ -51,8 +55,10 @@ export interface ChangeInit extends TellInit {
 export interface ChangeRequest {
   readonly interval: Interval
   readonly owner: Member
-  /** Members of the new claim, owner included. */
+  /** Members of the new claim, owner included. Each is a member of all present claims over the part, or of none. */
   readonly members: readonly Member[]
+  /** The present owner, when it is silent and this node, a member, acts in its place. Default: this node owns the part. */
+  readonly of?: MemberId | undefined
   /** Asked in the step that freezes the part: what cannot gain any more is given up. Default: go on. */
   readonly confirm?: (() => boolean) | undefined
 }
@@ -62,13 +68,13 @@ export type ChangeOutcome =
   | { readonly state: 'decided', readonly pieces: readonly Piece[] }
   | { readonly state: 'given up', readonly reason: 'not owner' | 'not confirmed' | 'fill failed' | 'superseded' | 'no majority' | 'broken off', readonly detail: string }
 
-/** Change the claim over a part that this node owns. @throws AbortError when signal aborts before the freeze */
+/** Change the claim over a part that this node owns, or whose owner is silent. @throws AbortError when signal aborts before the freeze */
 export async function change (components: ChangeComponents, request: ChangeRequest, init: ChangeInit, signal: AbortSignal): Promise<ChangeOutcome> {
   const { host, identity, holdings } = components
-  const { interval } = request
-  const bases = ownBases(components, interval)
+  const bases = basesFor(components, request)
   if (bases === undefined) return givenUp('not owner', 'this node does not own the whole part')
-  const fill = fillRequest(components, request)
+  const fill = fillRequest(components, request, bases)
+  if (fill === 'mixed') return givenUp('not owner', 'a member holds only some of the part')
   if (fill !== undefined) {
     try {
       await holdings.fill(fill, host.deadline(init.fillMsMax, signal))
@@ -79,7 +85,7 @@ export async function change (components: ChangeComponents, request: ChangeReque
     }
   }
   // what was true before the fill need not be now: claims, stop, gain
-  if (signal.aborted || ownBases(components, interval) === undefined || request.confirm?.() === false) {
+  if (signal.aborted || basesFor(components, request) === undefined || request.confirm?.() === false) {
     if (fill !== undefined) holdings.release(fill, false)
     return givenUp(request.confirm === undefined || signal.aborted ? 'not owner' : 'not confirmed', 'the part changed during the fill')
   }
@@ -92,9 +98,14 @@ export async function change (components: ChangeComponents, request: ChangeReque
 
 /** From here on every way out leads to a decided claim, ours or another's, and opens the gate. */
 async function whileFrozen (components: ChangeComponents, request: ChangeRequest, fill: FillRequest | undefined, init: ChangeInit, signal: AbortSignal): Promise<ChangeOutcome> {
-  const { ownership, host } = components
+  const { ownership, host, identity, holdings } = components
+  const turn = await ownership.freezing.turn()
   const gate = ownership.freeze(request.interval)
   try {
+    // under a new owner a write in flight could not be carried on: it ends first, or nothing changes hands
+    if (request.of === undefined && !await holdings.drained(request.interval, init.drainMs) && request.owner.id !== identity.member) {
+      return givenUp('not confirmed', 'writes in flight do not end')
+    }
     const result = await ballots(components, request, fill, init, signal).catch((error: unknown) => {
       host.log.warn({ error: errorName(error) }, 'a change was broken off')
       return givenUp('broken off', String(error))
@@ -103,6 +114,7 @@ async function whileFrozen (components: ChangeComponents, request: ChangeRequest
     return result
   } finally {
     ownership.thaw(request.interval, gate)
+    turn.release()
   }
 }
 
@@ -120,12 +132,35 @@ export async function reclaim (components: ChangeComponents, interval: Interval,
     const part = ownership.registers.entries(interval).filter(({ value }) => value.claim.owner === identity.member && value.promised !== undefined)
     if (part.length === 0) return
     if (attempt > 0) await host.sleep(backoffMs(init, attempt, host))
-    for (const { interval: run } of part) {
-      await ballots(components, { interval: run, owner: self, members: [self] }, undefined, init, never).catch((error: unknown) => {
+    for (const { interval: run, value: { claim } } of part) {
+      const living = livingContact(components)
+      const members = claim.members.flatMap(id => living(id) ?? [])
+      await claimAgain(components, { interval: run, owner: self, members }, init, never).catch((error: unknown) => {
         host.log.warn({ error: errorName(error) }, 'a part is claimed anew later')
       })
     }
   }
+}
+
+/** Ballots over a part that is frozen already, its members brought in line first. */
+async function claimAgain (components: ChangeComponents, request: ChangeRequest, init: ChangeInit, signal: AbortSignal): Promise<void> {
+  const { holdings, host } = components
+  const bases = basesFor(components, request)
+  const fill = bases === undefined ? undefined : fillRequest(components, request, bases)
+  if (bases === undefined || fill === 'mixed') return
+  let isDecided = false
+  try {
+    if (fill !== undefined) await holdings.fill(fill, host.deadline(init.fillMsMax, signal))
+    isDecided = (await ballots(components, request, fill, init, signal)).state === 'decided'
+  } finally {
+    if (fill !== undefined) holdings.release(fill, isDecided)
+  }
+}
+
+/** How to call members that are there. */
+export function livingContact (components: Pick<ChangeComponents, 'host' | 'identity' | 'contactOf' | 'isSuspect'>): (id: MemberId) => Member | undefined {
+  const { host, identity, contactOf, isSuspect } = components
+  return id => id === identity.member ? { id, contact: host.self } : isSuspect(id) ? undefined : contactOf(id)
 }
 
 /** Ballots until the part is decided as wished, or turns out to be decided otherwise. */
@@ -134,7 +169,7 @@ async function ballots (components: ChangeComponents, request: ChangeRequest, fi
   let above: Ballot | undefined
   for (let attempt = 0; attempt < init.ballotsMax; attempt++) {
     if (attempt > 0) await host.sleep(backoffMs(init, attempt, host))
-    const bases = ownBases(components, request.interval)
+    const bases = basesFor(components, request)
     if (bases === undefined) return givenUp('superseded', 'another claim was decided')
     const ballot = nextBallot(identity.member, identity.ballotCounter, above)
     await identity.useBallot(ballot.counter)
@@ -228,18 +263,25 @@ function owe (components: ChangeComponents, pieces: readonly Piece[], bases: rea
   return news
 }
 
-function fillRequest (components: ChangeComponents, request: ChangeRequest): FillRequest | undefined {
+/** `mixed` when a member of the new claim holds a part of the interval only: to clear it would lose a copy, to keep it would mix. */
+function fillRequest (components: ChangeComponents, request: ChangeRequest, bases: readonly Piece[]): FillRequest | undefined | 'mixed' {
   const { host, identity } = components
-  // members that stay get the part too: what they lack is sent again, and each must be full before any old member accepts
-  const learners = request.members.filter(member => member.id !== identity.member)
+  // members that stay are brought in line: each must equal the source before any old member accepts
+  const learners = request.members.filter(member => member.id !== identity.member).map(member => ({ ...member, held: bases.filter(({ claim }) => isMember(claim, member.id)).length }))
+  if (learners.some(({ held }) => held > 0 && held < bases.length)) return 'mixed'
   if (learners.length === 0) return undefined
-  return { session: randomHex(host, 16), interval: request.interval, source: { id: identity.member, contact: host.self }, learners }
+  return {
+    session: randomHex(host, 16),
+    interval: request.interval,
+    source: { id: identity.member, contact: host.self },
+    learners: learners.map(({ id, contact, held }) => ({ id, contact, holds: held > 0 }))
+  }
 }
 
-/** The decided claims over interval, when this node owns all of it. */
-function ownBases (components: ChangeComponents, interval: Interval): Piece[] | undefined {
-  const bases = basesOf(components.ownership.registers, interval)
-  return bases?.every(({ claim }) => claim.owner === components.identity.member) === true ? bases : undefined
+/** The decided claims over the part, when this node owns all of it, or is a member where it acts for an owner. */
+function basesFor ({ ownership, identity }: ChangeComponents, { interval, of: owner = identity.member }: ChangeRequest): Piece[] | undefined {
+  const bases = basesOf(ownership.registers, interval)
+  return bases?.every(({ claim }) => claim.owner === owner && isMember(claim, identity.member)) === true ? bases : undefined
 }
 
 function backoffMs (init: ChangeInit, attempt: number, host: Host): number {

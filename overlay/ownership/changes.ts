@@ -10,8 +10,10 @@ import { give, leave, type LeaveInit } from '../leave.ts'
 import type { Member, MemberId } from '../member.ts'
 import { consentMethod, joinMethod, type ConsentReply, type ConsentRequest, type GraphNode, type JoinReply, type JoinRequest, type Refusal } from '../messages.ts'
 import type { StoreIdentity } from '../store-identity.ts'
-import { touchesRun } from './adjacent.ts'
-import { change, type ChangeComponents, type ChangeInit } from './change.ts'
+import { endsAt, touchesRun } from './adjacent.ts'
+import { change, livingContact, type ChangeComponents, type ChangeInit } from './change.ts'
+import { isMember } from './claim.ts'
+import type { CopiesInit } from './membership.ts'
 import { acceptMethod, decidedMethod, prepareMethod } from './messages.ts'
 import type { Ownership } from './ownership.ts'
 
@@ -21,6 +23,7 @@ export interface ChangesComponents {
   readonly identity: StoreIdentity
   readonly holdings: Holdings
   contactOf (member: MemberId): Member | undefined
+  isSuspect (member: MemberId): boolean
   knows (member: Member): void
   /** As `knows`, and on disk: it is about to be named in a claim. Resolves when flushed. */
   remember (member: Member): Promise<void>
@@ -34,7 +37,7 @@ export interface ChangesComponents {
   beside (run: Interval): Promise<GraphNode[]>
 }
 
-export interface ChangesInit extends ChangeInit, LeaveInit {}
+export interface ChangesInit extends ChangeInit, LeaveInit, CopiesInit {}
 
 export class Changes {
   readonly #components: ChangesComponents
@@ -51,17 +54,19 @@ export class Changes {
   }
 
   start (): void {
-    const { host, ownership, identity, knows } = this.#components
+    const { host, ownership, identity, remember } = this.#components
     host.handle(joinMethod, async request => await this.#onJoin(request))
     host.handle(consentMethod, request => this.#onConsent(request))
     host.handle(prepareMethod, async request => await ownership.promise(request))
     host.handle(acceptMethod, async request => await ownership.accept(request))
     host.handle(decidedMethod, async ({ pieces, members }) => {
-      for (const member of members) knows(member)
+      for (const member of members) await remember(member)
       const isOurs = pieces.some(({ claim }) => claim.owner === identity.member)
       // an acknowledgement would leave the part without an owner: who decided this has to hear that nobody is here
       if (isOurs && (this.#isGone || pieces.some(({ claim }) => ownership.hasLeft(claim.chain)))) throw new StoppedError('this node has left the ring')
       await ownership.learn(pieces)
+      // unknown after all: this store is not full, and whoever decided this goes on telling, or makes do without it
+      if (pieces.some(({ interval, claim }) => isMember(claim, identity.member) && ownership.registers.get(interval.low) === undefined)) throw new StoppedError('this store has not the rows of that claim')
       return {}
     })
   }
@@ -89,14 +94,28 @@ export class Changes {
     })
   }
 
-  /** Adjacent pieces of this owner become one by a change of both, when nothing else is changing. */
+  /** Adjacent pieces of this owner with the same members become one by a change of both, when nothing else is changing. */
   async merge (): Promise<void> {
-    const { host, identity, ownership } = this.#components
+    const { ownership } = this.#components
     if (this.#refusal() !== undefined) return
-    const split = ownership.ownedRuns().find(run => ownership.registers.entries(run).length > 1)
-    if (split === undefined) return
-    const self: Member = { id: identity.member, contact: host.self }
-    await this.#alone(async () => { await change(this.#components, { interval: split, owner: self, members: [self] }, this.#init, this.#stopping) })
+    const segments = ownership.ownedSegments()
+    const at = segments.findIndex(({ interval, value: { claim } }, index) => {
+      const next = segments[index + 1]
+      return next !== undefined && endsAt(interval, next.interval) && claim.members.length === next.value.claim.members.length && claim.members.every(member => isMember(next.value.claim, member))
+    })
+    if (at < 0) return
+    const [lower, upper] = [segments[at]!, segments[at + 1]!]
+    const { members: ids } = lower.value.claim
+    const living = livingContact(this.#components)
+    const members = ids.flatMap(id => living(id) ?? [])
+    const owner = living(this.#components.identity.member)!
+    if (members.length < ids.length) return
+    await this.#alone(async () => { await change(this.#components, { interval: { low: lower.interval.low, high: upper.interval.high }, owner, members }, this.#init, this.#stopping) })
+  }
+
+  /** Do work while this node gives and takes nothing else; undefined when it is busy, leaves or does not serve. */
+  alone<T> (work: () => Promise<T>): Promise<T> | undefined {
+    return this.#refusal() === undefined ? this.#alone(work) : undefined
   }
 
   async #onJoin (request: JoinRequest): Promise<JoinReply> {

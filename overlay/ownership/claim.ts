@@ -35,6 +35,11 @@ export function sameClaim (a: Claim, b: Claim): boolean {
   return a.chain === b.chain && a.epoch === b.epoch && compareBallots(a.by, b.by) === 0
 }
 
+/** Tells a claim from all others, as `sameClaim` does. */
+export function claimName ({ chain, epoch, by }: Claim): string {
+  return `${chain}/${epoch}/${by.counter}/${by.member}`
+}
+
 /** Does a decided claim `later` stand in the place of a decided claim `earlier` over the same key? Never across chains. */
 export function supersedes (later: Claim, earlier: Claim): boolean {
   return later.chain === earlier.chain && later.epoch > earlier.epoch

@@ -3,7 +3,8 @@
 
 import { codec } from '../codec.ts'
 import type { Codec, Method } from '../host.ts'
-import type { Member } from '../member.ts'
+import type { Interval } from '../interval.ts'
+import type { Member, MemberId } from '../member.ts'
 import { eachPath } from '../messages.ts'
 import * as wire from '../wire/overlay.ts'
 import type { AcceptReply, AcceptRequest } from './accept.ts'
@@ -56,4 +57,40 @@ export const decidedMethod: Method<DecidedRequest, object> = {
   name: 'overlay/1/decided',
   request: codec(wire.DecidedRequest, [...eachPath('pieces', piece), 'members[].contact']),
   reply: codec(wire.DecidedReply)
+}
+
+export interface LeaseRequest {
+  /** How to call those whom the pieces name, the owner among them. */
+  readonly members: readonly Member[]
+  /** Which boot of the owner asks. */
+  readonly boot: number
+  /** Decided claims of the owner over parts of which the asked one is a member. */
+  readonly pieces: readonly Piece[]
+  /** Milliseconds since 1970, exclusive: how high versions shall be allowed to go. */
+  readonly ceiling: number
+}
+
+export interface LeaseReply {
+  readonly granted: readonly Interval[]
+  /** Decided claims that are held in the place of what was asked for. */
+  readonly held: readonly Piece[]
+}
+
+export const leaseMethod: Method<LeaseRequest, LeaseReply> = {
+  name: 'overlay/1/lease',
+  request: codec(wire.LeaseRequest, ['members[].contact', ...eachPath('pieces', piece)]),
+  reply: codec(wire.LeaseReply, [...eachPath('held', piece)])
+}
+
+export interface PingReply {
+  /** The store that is open there now: another one than before where a disk was lost. */
+  readonly member: MemberId
+  readonly boot: number
+}
+
+/** Is the process there? */
+export const pingMethod: Method<object, PingReply> = {
+  name: 'overlay/1/ping',
+  request: codec(wire.PingRequest),
+  reply: codec(wire.PingReply)
 }

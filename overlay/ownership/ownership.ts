@@ -3,21 +3,27 @@
 // rests on it, and works out the runs of keys that are served.
 //
 // A key is served when the newest claim known decided names this store as owner, no ballot is promised over it, the
-// claim is confirmed since boot, and it is not frozen. A frozen key is changing hands: requests wait at its gate.
+// claim is flushed, a majority of its members has lent, and it is not frozen. A frozen key is changing hands: requests
+// wait at its gate, as they do while a lease is asked for.
 
 import { Gate } from '../gate.ts'
-import type { Contact, Host } from '../host.ts'
+import type { Host } from '../host.ts'
 import { IntervalMap } from '../interval-map.ts'
-import { compareHighs, compareKeys, type Interval } from '../interval.ts'
+import type { Interval, Key } from '../interval.ts'
 import type { Member, MemberId } from '../member.ts'
 import type { Operation, Store } from '../store.ts'
 import type { Owned, OwnerView, Target } from '../routing/routing.ts'
 import { joined } from './adjacent.ts'
 import { accept, type AcceptReply, type AcceptRequest } from './accept.ts'
-import { sameClaim, type Claim, type Piece } from './claim.ts'
+import { isMember, sameClaim, type Claim, type Piece } from './claim.ts'
+import { GrantedLeases, type LeaseInit } from './granted-leases.ts'
+import { HeldLeases } from './held-leases.ts'
+import type { LeaseReply, LeaseRequest } from './messages.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 import { promise, type PromiseReply, type PromiseRequest } from './promise.ts'
-import { catchUp, learn, mayServe, newRegisters, nextFloorAfterBoot, type Learned, type Register, type Registers, type Step } from './register.ts'
+import { catchUp, learn, mayServe, mayWrite, newRegisters, nextFloorAfterBoot, raiseCeiling, type Learned, type Register, type Registers, type Step } from './register.ts'
 import { RegisterStore } from './register-rows.ts'
+import { news, pieceOf, placeOf, segmentAt, servedRuns, subtractAll, type Run } from './served.ts'
 import type { News } from './tell.ts'
 
 export interface OwnershipComponents {
@@ -29,7 +35,7 @@ export interface OwnershipComponents {
   contactOf (member: MemberId): Member | undefined
 }
 
-export interface OwnershipInit {
+export interface OwnershipInit extends LeaseInit {
   /** Requests that wait for one frozen part at most. */
   readonly frozenRequestsMax: number
 }
@@ -45,20 +51,22 @@ export interface ClaimChange {
   readonly gained: readonly Interval[]
   /** Runs that it owned until this step, with their new claims. */
   readonly lost: readonly Piece[]
-}
-
-/** Adjacent keys that are served, by one or more claims of this owner. */
-interface Run {
-  readonly owned: Owned
-  readonly view: OwnerView
+  /** Runs of which this node is a member since this step, as their owner or not. */
+  readonly held: readonly Interval[]
+  /** Runs of which it was a member until this step, or was none at the boot, with their new claims. */
+  readonly released: readonly Piece[]
 }
 
 export class Ownership {
   readonly #components: OwnershipComponents
   readonly #init: OwnershipInit
   #registers: Registers = newRegisters()
-  /** Claims of our own that are flushed and confirmed since boot. */
+  /** Claims of our own that are flushed. */
   readonly #confirmed = new IntervalMap<Claim>(sameClaim)
+  /** What this member has lent to owners. */
+  readonly granted: GrantedLeases
+  /** What members have lent to this owner. */
+  readonly #leases: HeldLeases
   readonly #frozen = new IntervalMap<Gate>((a, b) => a === b)
   #runs = new IntervalMap<Run>((a, b) => a === b)
   /** Opens when what is served changes. */
@@ -69,13 +77,18 @@ export class Ownership {
   /** Flushes that failed; a batch remembers how many there were when it was given. */
   #failures = 0
   #chain: string | undefined
+  #place: OwnerView | undefined
   /** The last batch of registers: a reply that rests on nothing new still rests on what was given before. */
   #flushing: Promise<void> = Promise.resolve()
-  /** What onClaim has told as owned. */
+  /** What onClaim has told as owned, and as held by a member. */
   readonly #told = new IntervalMap<true>(() => true)
+  readonly #toldHeld = new IntervalMap<true>(() => true)
   readonly #rows: RegisterStore
   /** Floor of versions after boot, until a new claim sets its own. */
   readonly #bootFloors = new IntervalMap<number>((a, b) => a === b)
+
+  /** Parts are frozen one after the other: two claims of one node over the same keys would only refuse each other. */
+  readonly freezing = new OneAtATime()
 
   /** What was decided here and not heard yet by those who should: with this node gone, nobody could tell them. */
   readonly owed = new Set<News>()
@@ -86,11 +99,19 @@ export class Ownership {
   /** Told after each flushed step that changed what this node owns. */
   onClaim: (change: ClaimChange) => void = () => {}
 
+  /** Has this store all rows of interval? A claim that makes it a member counts only then. */
+  isFull: (interval: Interval) => boolean = () => true
+
+  /** Told when a claim of this node's own lacks the leases to be served. */
+  onUnleased: () => void = () => {}
+
   constructor (components: OwnershipComponents, init: OwnershipInit) {
     this.#components = components
     this.#init = init
     this.#settling = new Gate(init.frozenRequestsMax)
     this.#rows = new RegisterStore(components.store)
+    this.granted = new GrantedLeases(() => components.host.now(), init)
+    this.#leases = new HeldLeases(init)
   }
 
   get registers (): Registers {
@@ -115,9 +136,9 @@ export class Ownership {
     return joined(this.ownedSegments().map(({ interval }) => interval))
   }
 
-  /** The run that is served, or where several are, the lowest; undefined when nothing is served. */
+  /** The run that is owned, or where several are, the lowest, whether it is served at this moment or not; undefined when nothing is owned. */
   run (): OwnerView | undefined {
-    return this.#runs.entries()[0]?.value.view
+    return this.#place
   }
 
   /** The chain in which this node owns keys, whether it serves them at this moment or not. */
@@ -127,11 +148,17 @@ export class Ownership {
 
   /** Each run that is served, in key order. */
   runs (): OwnerView[] {
-    return this.#runs.entries().map(({ value }) => value.view)
+    const now = this.#components.host.now()
+    return this.#runs.entries().filter(({ value }) => value.endMs > now).map(({ value }) => value.view)
   }
 
   standing (target: Target): Standing {
-    const run = segmentAt(this.#runs, target)
+    let run = segmentAt(this.#runs, target)
+    if (run !== undefined && run.value.endMs <= this.#components.host.now()) {
+      // one of its leases is over: what rests on others is still served
+      this.#refresh()
+      run = segmentAt(this.#runs, target)
+    }
     if (run !== undefined) return { kind: 'serving', ...run.value }
     const gate = segmentAt(this.#frozen, target)?.value
     if (gate !== undefined) return { kind: 'changing', gate }
@@ -145,8 +172,8 @@ export class Ownership {
 
   /** Member's answer to PREPARE. The reply leaves when the promise is flushed, after all writes given before. */
   async promise (request: PromiseRequest): Promise<PromiseReply> {
-    // An owner that lives holds its lease: only it may ask then. Leases of others come with copies.
-    const leaseBlocks = (_interval: Interval, claim: Claim): boolean => claim.owner === this.#components.self
+    // an owner that lives promises nobody but itself
+    const leaseBlocks = (_interval: Interval, claim: Claim): boolean => claim.owner === this.#components.self || this.granted.blocks(claim)
     const step = promise(this.#registers, this.#components.self, request, { leaseBlocks })
     await this.#apply(step)
     return step.reply
@@ -161,12 +188,96 @@ export class Ownership {
 
   /** Take in decided claims told by a claimer, and serve those that name this store. Resolves when flushed. */
   async learn (pieces: readonly Piece[]): Promise<void> {
-    const step = learn(this.#registers, pieces)
+    const ready = pieces.flatMap(piece => this.#ready(piece))
+    const step = learn(this.#registers, ready)
     for (const { piece, held, reason } of step.disputed) {
       this.#components.host.log.warn({ reason, chain: piece.claim.chain, heldChain: held.chain }, 'a claim does not fit what is held')
     }
     await this.#apply(step)
-    this.#follow(pieces)
+    this.#follow(ready)
+  }
+
+  /** Where this store can be what the claim makes of it: a member that is no member yet must be full. */
+  #ready ({ interval, claim }: Piece): Piece[] {
+    const { self, host } = this.#components
+    if (!isMember(claim, self) || claim.epoch === 1) return [{ interval, claim }]
+    const ready = this.#registers.stretches(interval).filter(({ interval: stretch, value }) => (value !== undefined && isMember(value.claim, self)) || this.isFull(stretch))
+    if (subtractAll(interval, ready.map(stretch => stretch.interval)).length > 0) host.log.warn({ epoch: claim.epoch }, 'a claim names this store for keys whose rows it does not have')
+    return ready.map(stretch => ({ interval: stretch.interval, claim }))
+  }
+
+  /**
+   * Member's answer to an owner that asks for a lease: granted where its claim is the newest here and nobody else has a
+   * promise. The reply leaves when the ceiling is flushed.
+   */
+  async lend ({ boot, pieces, ceiling }: LeaseRequest): Promise<LeaseReply> {
+    await this.learn(pieces)
+    const granted: Interval[] = []
+    const held: Piece[] = []
+    const next = this.#registers.copy()
+    const { self } = this.#components
+    for (const { interval, claim } of pieces) {
+      for (const { interval: stretch, value } of this.#registers.stretches(interval)) {
+        if (value === undefined) continue
+        if (!sameClaim(value.claim, claim)) held.push({ interval: stretch, claim: value.claim })
+        else if (isMember(claim, self) && (value.promised === undefined || value.promised.member === claim.owner) && this.granted.grant(claim, boot)) granted.push(stretch)
+      }
+    }
+    for (const interval of granted) {
+      next.update(interval, (register, _stretch) => register !== undefined && mayWrite(register, self, register.claim) ? { ...register, ceiling: Math.max(register.ceiling, ceiling) } : register)
+    }
+    this.#registers = next
+    await this.#flush([])
+    return { granted, held }
+  }
+
+  /** A member has lent, asked at sentMs of Host.now(), and has flushed the ceiling. */
+  hold (pieces: readonly Piece[], granted: readonly Interval[], member: MemberId, sentMs: number, ceiling: number): void {
+    for (const { interval, claim } of pieces) {
+      // a lease is of a claim: it counts when all of the piece was granted
+      const whole = subtractAll(interval, granted).length === 0
+      if (whole) this.#leases.hold(claim, member, sentMs, ceiling)
+    }
+    this.#refresh()
+  }
+
+  /** Flush a ceiling for own claims, as each member does, before the others are asked for it. */
+  async raiseOwnCeiling (pieces: readonly Piece[], ceiling: number): Promise<void> {
+    for (const { interval, claim } of pieces) this.#registers = raiseCeiling(this.#registers, this.#components.self, { interval, under: claim, ceiling }).registers
+    await this.#flush([])
+  }
+
+  /** On Host.now(): until when this node may answer under a claim of its own. */
+  leaseEndMs (claim: Claim): number {
+    return this.#leases.endMs(claim, this.#components.self)
+  }
+
+  /** Milliseconds since 1970: versions given under a claim over interval are at least that. */
+  floorOf ({ interval, claim }: Piece): number {
+    return Math.max(claim.floor, ...this.#bootFloors.entries(interval).map(({ value }) => value))
+  }
+
+  /** Milliseconds since 1970, exclusive: versions below it may be given under register's claim. */
+  ceilingOf ({ claim, ceiling }: Register): number {
+    return claim.members.length === 1 ? Infinity : Math.min(ceiling, this.#leases.ceiling(claim, this.#components.self))
+  }
+
+  /** Before this node can be taken for dead it must not answer any more. */
+  dropLeases (): void {
+    this.#leases.drop()
+    this.#refresh()
+  }
+
+  /** The claim under which this node may write key in this step, as its owner; undefined while it may not. */
+  writableAt (key: Key): Claim | undefined {
+    const register = this.#registers.get(key)
+    return register !== undefined && mayServe(register, this.#components.self) ? register.claim : undefined
+  }
+
+  /** May this node take a row of key in this step, as a member under that claim? */
+  mayTake (key: Key, under: Pick<Claim, 'chain' | 'epoch' | 'by'>): boolean {
+    const register = this.#registers.get(key)
+    return register !== undefined && mayWrite(register, this.#components.self, under as Claim)
   }
 
   /** Before this store enters the ring of `chain`: what it holds of another ring is put aside, what it once held of this one is taken up again. */
@@ -192,14 +303,15 @@ export class Ownership {
   }
 
   /**
-   * After a boot: serve own claims again, once a majority of their members has confirmed that they are still the last
-   * (with members = {owner} that is this store itself), and tell what is held by others now.
+   * After a boot: own claims are taken up again, to be served when a majority of their members lends, which confirms
+   * that they are still the last; and what is held by others now is told.
    */
   confirmOwn (): void {
-    const own = this.ownedSegments().filter(({ value }) => value.claim.members.length === 1)
-    const lost = this.#registers.entries().filter(({ value }) => value.claim.owner !== this.#components.self)
-    if (lost.length > 0) this.onClaim({ gained: [], lost: lost.map(({ interval, value }) => ({ interval, claim: value.claim })) })
-    this.#follow(own.map(({ interval, value }) => ({ interval, claim: value.claim })))
+    const { self } = this.#components
+    const lost = this.#registers.entries().filter(({ value }) => value.claim.owner !== self).map(pieceOf)
+    const released = lost.filter(({ claim }) => !isMember(claim, self))
+    if (lost.length > 0) this.onClaim({ gained: [], lost, held: [], released })
+    this.#follow(this.#registers.entries().filter(({ value }) => isMember(value.claim, self)).map(pieceOf))
   }
 
   /** Stop answering for interval until the gate opens. One synchronous step. */
@@ -255,55 +367,32 @@ export class Ownership {
       }
     }
     this.#refresh()
-    const gained: Interval[] = []
-    const lost: Piece[] = []
-    for (const { interval, value: { claim } } of this.#stored.entries()) {
-      for (const stretch of this.#told.stretches(interval)) {
-        if (claim.owner === self && stretch.value === undefined) gained.push(stretch.interval)
-        if (claim.owner !== self && stretch.value !== undefined) lost.push({ interval: stretch.interval, claim })
-      }
-    }
-    for (const interval of gained) this.#told.set(interval, true)
-    for (const { interval } of lost) this.#told.delete(interval)
-    if (gained.length > 0 || lost.length > 0) this.onClaim({ gained: joined(gained), lost })
+    if (this.ownedSegments().some(({ value }) => this.leaseEndMs(value.claim) <= this.#components.host.now())) this.onUnleased()
+    const { gained, lost } = news(this.#stored, this.#told, claim => claim.owner === self)
+    const { gained: held, lost: released } = news(this.#stored, this.#toldHeld, claim => isMember(claim, self))
+    if (gained.length + lost.length + held.length + released.length > 0) this.onClaim({ gained: joined(gained), lost, held: joined(held), released })
   }
 
-  /** Work out the runs anew. Called at each change of claims or frozen parts, so that `standing` is one search. */
+  /** Work out the runs anew. Called at each change of claims, leases or frozen parts, so that `standing` is one search. */
   #refresh (): void {
     const { self, host } = this.#components
-    const served: Array<{ interval: Interval, value: Register }> = []
-    for (const segment of this.#registers.entries()) {
-      if (!mayServe(segment.value, self)) continue
-      for (const { interval, value } of this.#confirmed.entries(segment.interval)) {
-        if (!sameClaim(value, segment.value.claim)) continue
-        for (const stretch of this.#frozen.stretches(interval)) {
-          if (stretch.value === undefined) served.push({ interval: stretch.interval, value: segment.value })
-        }
-      }
-    }
-    const runs = new IntervalMap<Run>((a, b) => a === b)
-    for (const interval of joined(served.map(segment => segment.interval))) runs.set(interval, this.#runOf(interval, served, host.self))
-    this.#runs = runs
-    this.#chain = this.ownedSegments()[0]?.value.claim.chain
+    this.#runs = servedRuns({
+      self: { id: self, contact: host.self },
+      registers: this.#registers,
+      confirmed: this.#confirmed,
+      frozen: this.#frozen,
+      bootFloors: this.#bootFloors,
+      now: host.now(),
+      leaseEndMs: claim => this.leaseEndMs(claim),
+      ceilingOf: register => this.ceilingOf(register)
+    })
+    const owned = this.ownedSegments()
+    this.#chain = owned[0]?.value.claim.chain
+    this.#place = placeOf(owned, { id: self, contact: host.self })
+    this.#leases.keepOnly(owned.map(({ value }) => value.claim))
     this.revision++
     const settled = this.#settling
     this.#settling = new Gate(this.#init.frozenRequestsMax)
     settled.open()
   }
-
-  #runOf (interval: Interval, served: ReadonlyArray<{ interval: Interval, value: Register }>, contact: Contact): Run {
-    const inside = served.filter(segment => compareKeys(interval.low, segment.interval.low) <= 0 && compareHighs(segment.interval.high, interval.high) <= 0)
-    const newest = inside.reduce((a, b) => b.value.claim.epoch > a.value.claim.epoch ? b : a).value.claim
-    const floors = [...inside.map(({ value }) => value.claim.floor), ...this.#bootFloors.entries(interval).map(({ value }) => value)]
-    return {
-      owned: { interval, floorMs: Math.max(...floors) },
-      view: { interval, chain: newest.chain, epoch: newest.epoch, owner: { id: this.#components.self, contact } }
-    }
-  }
-}
-
-/** The segment that holds the target: its key, or the keys just below it. */
-function segmentAt<V> (map: IntervalMap<V>, target: Target): { interval: Interval, value: V } | undefined {
-  if (!target.below) return map.segmentAt(target.key)
-  return map.around(target.key, 2).before.find(({ interval }) => compareKeys(interval.low, target.key) < 0 && compareHighs(target.key, interval.high) <= 0)
 }

@@ -27,6 +27,10 @@ export interface Owned {
   readonly interval: Interval
   /** Versions given now are at least this, in ms since 1970. */
   readonly floorMs: number
+  /** And below this, so that no later owner gives a lower one: docs/ownership.md, "Leases and ceilings". Infinity where nobody else can become the owner. */
+  readonly ceilingMs: number
+  /** Members that a write goes to, this owner included: the least of all pieces. */
+  readonly copies: number
 }
 
 export interface AskOptions {

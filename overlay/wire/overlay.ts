@@ -6355,6 +6355,656 @@ export namespace DecidedReply {
   }
 }
 
+export interface LeaseRequest {
+  members: Member[]
+  boot: number
+  pieces: Piece[]
+  ceiling: number
+}
+
+export namespace LeaseRequest {
+  let _codec: Codec<LeaseRequest>
+
+  export const codec = (): Codec<LeaseRequest> => {
+    if (_codec == null) {
+      _codec = message<LeaseRequest>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if (obj.members != null && obj.members.length > 0) {
+          for (const value of obj.members) {
+            w.uint32(10)
+            Member.codec().encode(value, w)
+          }
+        }
+
+        if ((obj.boot != null && obj.boot !== 0)) {
+          w.uint32(16)
+          w.uint64Number(obj.boot)
+        }
+
+        if (obj.pieces != null && obj.pieces.length > 0) {
+          for (const value of obj.pieces) {
+            w.uint32(26)
+            Piece.codec().encode(value, w)
+          }
+        }
+
+        if ((obj.ceiling != null && obj.ceiling !== 0)) {
+          w.uint32(32)
+          w.uint64Number(obj.ceiling)
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {
+          members: [],
+          boot: 0,
+          pieces: [],
+          ceiling: 0
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              if (opts.limits?.members != null && obj.members.length === opts.limits.members) {
+                throw new MaxLengthError('Decode error - repeated field "members" had too many elements')
+              }
+
+              obj.members.push(Member.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.members$
+              }))
+              break
+            }
+            case 2: {
+              obj.boot = reader.uint64Number()
+              break
+            }
+            case 3: {
+              if (opts.limits?.pieces != null && obj.pieces.length === opts.limits.pieces) {
+                throw new MaxLengthError('Decode error - repeated field "pieces" had too many elements')
+              }
+
+              obj.pieces.push(Piece.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.pieces$
+              }))
+              break
+            }
+            case 4: {
+              obj.ceiling = reader.uint64Number()
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * (reader, length, prefix, opts = {}) {
+        const obj = {
+          members: 0,
+          pieces: 0
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              if (opts.limits?.members != null && obj.members === opts.limits.members) {
+                throw new MaxLengthError('Streaming decode error - repeated field "members" had too many elements')
+              }
+
+              for (const evt of Member.codec().stream(reader, reader.uint32(), `${prefix}.members[]`, {
+                limits: opts.limits?.members$
+              })) {
+                yield {
+                  ...evt,
+                  index: obj.members
+                }
+              }
+
+              obj.members++
+
+              break
+            }
+            case 2: {
+              yield {
+                field: `${prefix}.boot`,
+                value: reader.uint64Number()
+              }
+              break
+            }
+            case 3: {
+              if (opts.limits?.pieces != null && obj.pieces === opts.limits.pieces) {
+                throw new MaxLengthError('Streaming decode error - repeated field "pieces" had too many elements')
+              }
+
+              for (const evt of Piece.codec().stream(reader, reader.uint32(), `${prefix}.pieces[]`, {
+                limits: opts.limits?.pieces$
+              })) {
+                yield {
+                  ...evt,
+                  index: obj.pieces
+                }
+              }
+
+              obj.pieces++
+
+              break
+            }
+            case 4: {
+              yield {
+                field: `${prefix}.ceiling`,
+                value: reader.uint64Number()
+              }
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+      })
+    }
+
+    return _codec
+  }
+
+  export interface LeaseRequestMembersIdFieldEvent {
+    field: '$.members[].id'
+    value: string
+    index: number
+  }
+
+  export interface LeaseRequestMembersContactIdFieldEvent {
+    field: '$.members[].contact.id'
+    value: string
+    index: number
+  }
+
+  export interface LeaseRequestMembersContactAddressesFieldEvent {
+    field: '$.members[].contact.addresses[]'
+    index: number
+    value: string
+  }
+
+  export interface LeaseRequestBootFieldEvent {
+    field: '$.boot'
+    value: number
+  }
+
+  export interface LeaseRequestPiecesIntervalLowFieldEvent {
+    field: '$.pieces[].interval.low'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface LeaseRequestPiecesIntervalHighFieldEvent {
+    field: '$.pieces[].interval.high'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface LeaseRequestPiecesClaimChainFieldEvent {
+    field: '$.pieces[].claim.chain'
+    value: string
+    index: number
+  }
+
+  export interface LeaseRequestPiecesClaimEpochFieldEvent {
+    field: '$.pieces[].claim.epoch'
+    value: number
+    index: number
+  }
+
+  export interface LeaseRequestPiecesClaimOwnerFieldEvent {
+    field: '$.pieces[].claim.owner'
+    value: string
+    index: number
+  }
+
+  export interface LeaseRequestPiecesClaimMembersFieldEvent {
+    field: '$.pieces[].claim.members[]'
+    index: number
+    value: string
+  }
+
+  export interface LeaseRequestPiecesClaimFloorFieldEvent {
+    field: '$.pieces[].claim.floor'
+    value: number
+    index: number
+  }
+
+  export interface LeaseRequestPiecesClaimByCounterFieldEvent {
+    field: '$.pieces[].claim.by.counter'
+    value: number
+    index: number
+  }
+
+  export interface LeaseRequestPiecesClaimByMemberFieldEvent {
+    field: '$.pieces[].claim.by.member'
+    value: string
+    index: number
+  }
+
+  export interface LeaseRequestCeilingFieldEvent {
+    field: '$.ceiling'
+    value: number
+  }
+
+  export function encode (obj: Partial<LeaseRequest>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, LeaseRequest.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LeaseRequest>): LeaseRequest {
+    return decodeMessage(buf, LeaseRequest.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LeaseRequest>): Generator<LeaseRequestMembersIdFieldEvent | LeaseRequestMembersContactIdFieldEvent | LeaseRequestMembersContactAddressesFieldEvent | LeaseRequestBootFieldEvent | LeaseRequestPiecesIntervalLowFieldEvent | LeaseRequestPiecesIntervalHighFieldEvent | LeaseRequestPiecesClaimChainFieldEvent | LeaseRequestPiecesClaimEpochFieldEvent | LeaseRequestPiecesClaimOwnerFieldEvent | LeaseRequestPiecesClaimMembersFieldEvent | LeaseRequestPiecesClaimFloorFieldEvent | LeaseRequestPiecesClaimByCounterFieldEvent | LeaseRequestPiecesClaimByMemberFieldEvent | LeaseRequestCeilingFieldEvent> {
+    return streamMessage(buf, LeaseRequest.codec(), opts)
+  }
+}
+
+export interface LeaseReply {
+  granted: Interval[]
+  held: Piece[]
+}
+
+export namespace LeaseReply {
+  let _codec: Codec<LeaseReply>
+
+  export const codec = (): Codec<LeaseReply> => {
+    if (_codec == null) {
+      _codec = message<LeaseReply>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if (obj.granted != null && obj.granted.length > 0) {
+          for (const value of obj.granted) {
+            w.uint32(10)
+            Interval.codec().encode(value, w)
+          }
+        }
+
+        if (obj.held != null && obj.held.length > 0) {
+          for (const value of obj.held) {
+            w.uint32(18)
+            Piece.codec().encode(value, w)
+          }
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {
+          granted: [],
+          held: []
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              if (opts.limits?.granted != null && obj.granted.length === opts.limits.granted) {
+                throw new MaxLengthError('Decode error - repeated field "granted" had too many elements')
+              }
+
+              obj.granted.push(Interval.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.granted$
+              }))
+              break
+            }
+            case 2: {
+              if (opts.limits?.held != null && obj.held.length === opts.limits.held) {
+                throw new MaxLengthError('Decode error - repeated field "held" had too many elements')
+              }
+
+              obj.held.push(Piece.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.held$
+              }))
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * (reader, length, prefix, opts = {}) {
+        const obj = {
+          granted: 0,
+          held: 0
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              if (opts.limits?.granted != null && obj.granted === opts.limits.granted) {
+                throw new MaxLengthError('Streaming decode error - repeated field "granted" had too many elements')
+              }
+
+              for (const evt of Interval.codec().stream(reader, reader.uint32(), `${prefix}.granted[]`, {
+                limits: opts.limits?.granted$
+              })) {
+                yield {
+                  ...evt,
+                  index: obj.granted
+                }
+              }
+
+              obj.granted++
+
+              break
+            }
+            case 2: {
+              if (opts.limits?.held != null && obj.held === opts.limits.held) {
+                throw new MaxLengthError('Streaming decode error - repeated field "held" had too many elements')
+              }
+
+              for (const evt of Piece.codec().stream(reader, reader.uint32(), `${prefix}.held[]`, {
+                limits: opts.limits?.held$
+              })) {
+                yield {
+                  ...evt,
+                  index: obj.held
+                }
+              }
+
+              obj.held++
+
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+      })
+    }
+
+    return _codec
+  }
+
+  export interface LeaseReplyGrantedLowFieldEvent {
+    field: '$.granted[].low'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface LeaseReplyGrantedHighFieldEvent {
+    field: '$.granted[].high'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface LeaseReplyHeldIntervalLowFieldEvent {
+    field: '$.held[].interval.low'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface LeaseReplyHeldIntervalHighFieldEvent {
+    field: '$.held[].interval.high'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface LeaseReplyHeldClaimChainFieldEvent {
+    field: '$.held[].claim.chain'
+    value: string
+    index: number
+  }
+
+  export interface LeaseReplyHeldClaimEpochFieldEvent {
+    field: '$.held[].claim.epoch'
+    value: number
+    index: number
+  }
+
+  export interface LeaseReplyHeldClaimOwnerFieldEvent {
+    field: '$.held[].claim.owner'
+    value: string
+    index: number
+  }
+
+  export interface LeaseReplyHeldClaimMembersFieldEvent {
+    field: '$.held[].claim.members[]'
+    index: number
+    value: string
+  }
+
+  export interface LeaseReplyHeldClaimFloorFieldEvent {
+    field: '$.held[].claim.floor'
+    value: number
+    index: number
+  }
+
+  export interface LeaseReplyHeldClaimByCounterFieldEvent {
+    field: '$.held[].claim.by.counter'
+    value: number
+    index: number
+  }
+
+  export interface LeaseReplyHeldClaimByMemberFieldEvent {
+    field: '$.held[].claim.by.member'
+    value: string
+    index: number
+  }
+
+  export function encode (obj: Partial<LeaseReply>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, LeaseReply.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LeaseReply>): LeaseReply {
+    return decodeMessage(buf, LeaseReply.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LeaseReply>): Generator<LeaseReplyGrantedLowFieldEvent | LeaseReplyGrantedHighFieldEvent | LeaseReplyHeldIntervalLowFieldEvent | LeaseReplyHeldIntervalHighFieldEvent | LeaseReplyHeldClaimChainFieldEvent | LeaseReplyHeldClaimEpochFieldEvent | LeaseReplyHeldClaimOwnerFieldEvent | LeaseReplyHeldClaimMembersFieldEvent | LeaseReplyHeldClaimFloorFieldEvent | LeaseReplyHeldClaimByCounterFieldEvent | LeaseReplyHeldClaimByMemberFieldEvent> {
+    return streamMessage(buf, LeaseReply.codec(), opts)
+  }
+}
+
+export interface PingRequest {}
+
+export namespace PingRequest {
+  let _codec: Codec<PingRequest>
+
+  export const codec = (): Codec<PingRequest> => {
+    if (_codec == null) {
+      _codec = message<PingRequest>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {}
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * (reader, length, prefix, opts = {}) {
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+      })
+    }
+
+    return _codec
+  }
+
+  export function encode (obj: Partial<PingRequest>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, PingRequest.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PingRequest>): PingRequest {
+    return decodeMessage(buf, PingRequest.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PingRequest>): Generator<{}> {
+    return streamMessage(buf, PingRequest.codec(), opts)
+  }
+}
+
+export interface PingReply {
+  member: string
+  boot: number
+}
+
+export namespace PingReply {
+  let _codec: Codec<PingReply>
+
+  export const codec = (): Codec<PingReply> => {
+    if (_codec == null) {
+      _codec = message<PingReply>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if ((obj.member != null && obj.member !== '')) {
+          w.uint32(10)
+          w.string(obj.member)
+        }
+
+        if ((obj.boot != null && obj.boot !== 0)) {
+          w.uint32(16)
+          w.uint64Number(obj.boot)
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {
+          member: '',
+          boot: 0
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              obj.member = reader.string()
+              break
+            }
+            case 2: {
+              obj.boot = reader.uint64Number()
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * (reader, length, prefix, opts = {}) {
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              yield {
+                field: `${prefix}.member`,
+                value: reader.string()
+              }
+              break
+            }
+            case 2: {
+              yield {
+                field: `${prefix}.boot`,
+                value: reader.uint64Number()
+              }
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+      })
+    }
+
+    return _codec
+  }
+
+  export interface PingReplyMemberFieldEvent {
+    field: '$.member'
+    value: string
+  }
+
+  export interface PingReplyBootFieldEvent {
+    field: '$.boot'
+    value: number
+  }
+
+  export function encode (obj: Partial<PingReply>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, PingReply.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PingReply>): PingReply {
+    return decodeMessage(buf, PingReply.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PingReply>): Generator<PingReplyMemberFieldEvent | PingReplyBootFieldEvent> {
+    return streamMessage(buf, PingReply.codec(), opts)
+  }
+}
+
 export interface KeptLevel {
   left?: GraphNode
   right?: GraphNode

@@ -3,7 +3,7 @@
 // until a round leaves few keys behind. See docs/ownership.md, "Fill sessions".
 
 import { isDefinite } from '../../overlay/errors.ts'
-import type { FillRequest } from '../../overlay/holdings.ts'
+import type { FillRequest, Learner } from '../../overlay/holdings.ts'
 import type { Host } from '../../overlay/host.ts'
 import type { Member } from '../../overlay/member.ts'
 import { FillError } from '../errors.ts'
@@ -31,7 +31,7 @@ export class Fills {
   async fill (request: FillRequest, signal: AbortSignal): Promise<void> {
     await Promise.all(request.learners.map(async learner => {
       for (let round = 0; round < this.#init.fillRoundsMax; round++) {
-        const left = await this.#round(request, learner, round, signal)
+        const left = await this.#round(request, learner, { round, tail: false }, signal)
         if (left <= this.#init.tailKeysMax) return
       }
       throw new FillError(`more is written than a fill brings: after ${this.#init.fillRoundsMax} rounds more than ${this.#init.tailKeysMax} keys are left`)
@@ -43,7 +43,7 @@ export class Fills {
     await Promise.all(request.learners.map(async learner => {
       const name = roundsName(request, learner)
       for (let tries = 0; tries < this.#init.fillRoundsMax; tries++) {
-        const left = await this.#round(request, learner, this.#rounds.get(name) ?? 0, signal)
+        const left = await this.#round(request, learner, { round: this.#rounds.get(name) ?? 0, tail: true }, signal)
         if (left === 0) return
       }
       throw new FillError('keys of the interval are still written after its source has promised')
@@ -59,14 +59,15 @@ export class Fills {
     }
   }
 
-  async #round ({ session, interval, source, learners }: FillRequest, learner: Member, round: number, signal: AbortSignal): Promise<number> {
+  async #round (request: FillRequest, learner: Learner, { round, tail }: { round: number, tail: boolean }, signal: AbortSignal): Promise<number> {
+    const { session, interval, source } = request
     for (let lost = 0; ;) {
       signal.throwIfAborted()
       try {
-        const reply = await this.#host.call(learner.contact, learnMethod, { session, interval, source, round }, { deadlineMs: this.#init.callMs, signal })
+        const reply = await this.#host.call(learner.contact, learnMethod, { session, interval, source, round, holds: learner.holds, tail }, { deadlineMs: this.#init.callMs, signal })
         lost = 0
         if (!reply.done) continue
-        this.#rounds.set(roundsName({ session, interval, source, learners }, learner), round + 1)
+        this.#rounds.set(roundsName(request, learner), round + 1)
         return reply.left
       } catch (error) {
         // A lost answer: asking again for the same round is harmless.

@@ -2,6 +2,7 @@
 // and letting go. What this node owns is known here only as far as ownership has told it; nothing is decided by it but
 // what may be dropped, driven and counted.
 
+import type { Copies } from '../../overlay/copies.ts'
 import type { FillRequest, Holdings } from '../../overlay/holdings.ts'
 import type { Host } from '../../overlay/host.ts'
 import { holdsKey, intersect } from '../../overlay/interval.ts'
@@ -16,17 +17,24 @@ import { handleOffers } from './adopt.ts'
 import { boundaryFor, weigh } from './boundary.ts'
 import { Census } from './census.ts'
 import type { Counts } from './census.ts'
+import { handleCopies } from './copy.ts'
 import { Fills } from './fill.ts'
+import { FullParts } from './full-parts.ts'
 import { Learners } from './learner.ts'
 import { Offers } from './offer.ts'
 import { FillSources } from './source.ts'
 import { Spans } from './spans.ts'
+import { Spreader } from './spread.ts'
 import { Writer } from './writer.ts'
 
 export interface HeldPartsComponents {
   readonly host: Host
   readonly store: Store
   readonly routing: Routing
+  /** Absent: this node keeps all rows alone. */
+  readonly copies?: Copies | undefined
+  /** For what this node notes about its holdings; no keys of the key line. */
+  readonly notes: Store
   readonly collections: () => readonly CollectionDefinition[]
   /** Told of each row that this node came to own without writing it, in pages, in the background. False: tell it again later. */
   readonly onOwnedRow: (key: Key, value: Uint8Array) => boolean
@@ -37,6 +45,9 @@ export class HeldParts implements Holdings {
   readonly #components: HeldPartsComponents
   readonly #init: StorageInit
   readonly #owned = new Spans()
+  /** What this node is a member of, as the owner or not. */
+  readonly #held = new Spans()
+  readonly #full: FullParts
   readonly #census: Census
   readonly #sources: FillSources
   readonly #learners: Learners
@@ -49,16 +60,22 @@ export class HeldParts implements Holdings {
     this.#components = components
     this.#init = init
     this.#census = new Census({ host, store, owned: () => this.#owned.intervals, writer: () => this.writer }, init)
-    this.writer = new Writer({ store, onFlushed: (before, after) => { this.#census.flushed(before, after) } })
+    this.#full = new FullParts(components.notes)
+    const spreader = components.copies === undefined ? undefined : new Spreader({ host, copies: components.copies }, init)
+    this.writer = new Writer({ store, spread: (rows, order) => spreader?.spread(rows, order), onFlushed: (before, after) => { if (this.#owned.holds(after.key)) this.#census.flushed(before, after) } })
     this.#sources = new FillSources({ host, store, writer: this.writer }, init)
-    this.#offers = new Offers({ host, store, routing, owned: this.#owned, learning: () => this.#learners.intervals() }, init)
+    this.#offers = new Offers({ host, store, routing, held: this.#held, full: this.#full, learning: () => this.#learners.intervals() }, init)
     this.#learners = new Learners({
       host,
       store,
+      writer: this.writer,
       makeRoom: async (interval, signal) => { await this.#offers.makeRoom(interval, signal) },
-      letGo: (interval, source) => { this.#offers.lost(interval, source.id) },
+      letGo: (interval, source) => { this.#offers.released(interval, source.id) },
       owns: interval => this.#owned.meets(interval),
-      ownsAll: interval => this.#owned.covers(interval)
+      holds: interval => this.#held.meets(interval),
+      ownsAll: interval => this.#owned.covers(interval),
+      holdsAll: interval => this.#held.covers(interval),
+      full: this.#full
     }, init)
     this.#fills = new Fills({ host }, init)
   }
@@ -73,8 +90,14 @@ export class HeldParts implements Holdings {
     return this.#owned.holds(key) && !this.#learners.intervals().some(interval => holdsKey(interval, key))
   }
 
+  /** Read what was noted before a restart. */
+  async open (): Promise<void> {
+    await this.#full.open()
+  }
+
   start (): void {
-    const { host, routing, onOwnedRow } = this.#components
+    const { host, routing, onOwnedRow, copies } = this.#components
+    if (copies !== undefined) handleCopies({ host, writer: this.writer, copies })
     handleOffers({ routing, writer: this.writer, onRow: onOwnedRow }, this.#init)
     host.onNotice(releaseNotice, ({ session, kept }) => { this.#ended(session, kept) })
     this.#sources.start()
@@ -119,18 +142,41 @@ export class HeldParts implements Holdings {
     return this.#learners.isFilling
   }
 
-  lost (interval: Interval, owner: MemberId): void {
-    this.#owned.remove(interval)
-    this.#offers.lost(interval, owner)
-    this.#census.recountLater()
+  async drained (interval: Interval, ms: number): Promise<boolean> {
+    const waiting = new AbortController()
+    const isOver = this.writer.ended(interval).then(() => true)
+    const isLate = this.#components.host.sleep(ms, waiting.signal).then(() => false, () => true)
+    const isDrained = await Promise.race([isOver, isLate])
+    waiting.abort()
+    return isDrained
+  }
+
+  isFull (interval: Interval): boolean {
+    return this.#full.covers(interval)
   }
 
   gained (interval: Interval): void {
     this.#owned.add(interval)
-    this.#offers.gained(interval)
-    this.#learners.gained()
+    this.#learners.claimed()
     this.#census.recountLater()
     this.#readOwnedLater([interval])
+  }
+
+  lost (interval: Interval): void {
+    this.#owned.remove(interval)
+    this.#census.recountLater()
+  }
+
+  held (interval: Interval): void {
+    this.#held.add(interval)
+    this.#offers.held(interval)
+    this.#learners.claimed()
+    this.#full.remove(interval).catch(() => {})
+  }
+
+  released (interval: Interval, owner: MemberId): void {
+    this.#held.remove(interval)
+    this.#offers.released(interval, owner)
   }
 
   #readOwnedLater (intervals: readonly Interval[]): void {

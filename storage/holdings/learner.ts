@@ -1,8 +1,8 @@
-// The receiving end of a fill. A learner never mixes: what it held of the interval goes to its present owner first, or is
-// known to be there, then the interval is cleared, in its turn among batches, and only then do the source's rows come
-// (docs/ownership.md, "A fill replaces"). Each round answers when its rows are flushed, so "done" can be built upon. A
-// round that fails fails the session. Rows that stay when nobody says what became of the session are strays: they are
-// offered (offer.ts).
+// The receiving end of a fill. A learner that holds a copy is brought in line with the source (reconcile.ts). Any other
+// never mixes: what it held of the interval goes to its present owner first, or is known to be there, then the interval is
+// cleared, in its turn among batches, and only then do the source's rows come (docs/ownership.md, "A fill replaces").
+// Each round answers when its rows are flushed, so "done" can be built upon. A round that fails fails the session. Rows
+// that stay when nobody says what became of the session are strays: they are offered (offer.ts).
 
 import { BusyError } from '../../overlay/errors.ts'
 import type { Host } from '../../overlay/host.ts'
@@ -11,35 +11,47 @@ import { intersect, sameInterval } from '../../overlay/interval.ts'
 import type { Member } from '../../overlay/member.ts'
 import type { Operation, Store } from '../../overlay/store.ts'
 import { FillError } from '../errors.ts'
-import { fillMethod, learnMethod } from '../messages.ts'
+import { learnMethod } from '../messages.ts'
 import type { LearnMessage, LearnReply } from '../messages.ts'
 import { storageMetrics } from '../metrics.ts'
 import type { FrameRow } from '../records/row-frame.ts'
+import { fillFrames, Flushes } from './fill-frames.ts'
+import type { FullParts } from './full-parts.ts'
+import { Reconciliation } from './reconcile.ts'
+import type { ReconciliationInit } from './reconcile.ts'
+import type { Writer } from './writer.ts'
 
 export interface LearnersComponents {
   readonly host: Host
   readonly store: Store
+  readonly writer: Writer
   /** Bring what lies in interval to its owner, unless it is known to be there. */
   readonly makeRoom: (interval: Interval, signal: AbortSignal) => Promise<void>
   /** Drop what lies in interval once its owner confirms it; source has all of it. */
   readonly letGo: (interval: Interval, source: Member) => void
-  /** Does this node own any of interval? Then it must not be cleared. */
+  /** Is it a member of any of interval? Then it must not be cleared. */
+  readonly holds: (interval: Interval) => boolean
+  /** Does this node own any of interval? Then it is nobody's learner there. */
   readonly owns: (interval: Interval) => boolean
-  /** Does it own all of interval? Then the claim that the fill was for has come. */
   readonly ownsAll: (interval: Interval) => boolean
+  /** Is it a member of all of interval? Then the claim that the fill was for has come, or it held a copy before. */
+  readonly holdsAll: (interval: Interval) => boolean
+  /** Parts that this store was filled with. */
+  readonly full: FullParts
 }
 
-export interface LearnersInit {
+export interface LearnersInit extends ReconciliationInit {
   readonly sessionMs: number
   readonly sessionsMax: number
   readonly learnWaitMs: number
-  readonly callMs: number
 }
 
 interface Session {
   readonly interval: Interval
   readonly source: Member
   readonly stopping: AbortController
+  /** Of a learner that holds a copy. */
+  readonly copy: Reconciliation | undefined
   /** Has the order to clear the interval been given? Until then what lies there is not the source's. */
   isCleared: boolean
   round: number
@@ -77,9 +89,12 @@ export class Learners {
     this.#isRefusing = isRefusing
   }
 
-  /** End the sessions whose claim has come: their rows are this node's own now. */
-  gained (): void {
-    for (const [name, { interval }] of this.#sessions) if (this.#components.ownsAll(interval)) this.release(name, true)
+  /** End the sessions whose claim has come: their rows are this node's by it, and whoever held a copy is the owner now. */
+  claimed (): void {
+    for (const [name, { interval, copy }] of this.#sessions) {
+      const has = copy === undefined ? this.#components.holdsAll : this.#components.ownsAll
+      if (has(interval)) this.release(name, true)
+    }
   }
 
   start (): void {
@@ -89,23 +104,25 @@ export class Learners {
   /**
    * End a session; without `kept`, what it received is let go of. Not cleared at once: who gave up may be in doubt, and
    * the claim decided all the same, so the owner is asked first, which may be this node. A session that failed before it
-   * cleared anything received nothing: what lies there are strays, as before.
+   * cleared anything received nothing: what lies there are strays, as before. A copy that it held stays.
    */
   release (name: string, kept: boolean): void {
     const session = this.#sessions.get(name)
     if (session === undefined) return
     session.stopping.abort()
-    this.#sessions.delete(name)
+    this.#forget(name, session)
     if (!kept) void session.running.then(() => { this.#letGo(session) })
   }
 
   stop (): void {
-    for (const session of this.#sessions.values()) session.stopping.abort()
-    this.#sessions.clear()
+    for (const [name, session] of this.#sessions) {
+      session.stopping.abort()
+      this.#forget(name, session)
+    }
   }
 
   #letGo ({ interval, source, isCleared }: Session): void {
-    if (isCleared && !this.#components.owns(interval)) this.#components.letGo(interval, source)
+    if (isCleared && !this.#components.holds(interval)) this.#components.letGo(interval, source)
   }
 
   /** Begin the round, or go on waiting for it. Answers after learnWaitMs at the latest. */
@@ -123,9 +140,9 @@ export class Learners {
   }
 
   #session (message: LearnMessage): Session {
-    const { session: name, interval, round } = message
+    const { session: name, interval, round, holds } = message
     const known = this.#sessions.get(name)
-    if (known !== undefined && sameInterval(known.interval, interval)) {
+    if (known !== undefined && sameInterval(known.interval, interval) && (known.copy !== undefined) === holds) {
       if (known.round === round) return known
       if (!known.isDone || known.round !== round - 1) throw new FillError(`round ${round} was asked for while round ${known.round} is ${known.isDone ? 'done' : 'running'}`)
       known.round = round
@@ -138,7 +155,9 @@ export class Learners {
     if (this.#sessions.size >= this.#init.sessionsMax) throw new BusyError(`${this.#sessions.size} fills at once; try again`)
     if (this.#meetsSession(interval)) throw new BusyError('another fill of this interval is running; try again')
     if (this.#components.owns(interval)) throw new FillError('this node owns a part of the interval and cannot learn it')
-    const session: Session = { interval, source: message.source, stopping: new AbortController(), isCleared: false, round, running: Promise.resolve(), isDone: false, error: undefined, left: 0, rows: 0, usedMs: 0 }
+    if (!holds && this.#components.holds(interval)) throw new FillError('this node has a copy of a part of the interval, by a claim that may be old')
+    const copy = holds ? new Reconciliation({ ...this.#components, mayWrite: () => !this.#components.owns(interval) }, message, this.#init) : undefined
+    const session: Session = { interval, source: message.source, stopping: new AbortController(), copy, isCleared: false, round, running: Promise.resolve(), isDone: false, error: undefined, left: 0, rows: 0, usedMs: 0 }
     this.#sessions.set(name, session)
     this.#run(session, message)
     return session
@@ -146,33 +165,40 @@ export class Learners {
 
   #run (session: Session, message: LearnMessage): void {
     session.isDone = false
-    session.running = this.#round(session, message).then(() => { session.isDone = true }, error => { session.error = error })
+    const running = session.copy === undefined ? this.#replace(session, message) : this.#reconcile(session, session.copy, message)
+    session.running = running.then(() => { session.isDone = true }, error => { session.error = error })
   }
 
-  async #round (session: Session, { session: name, interval, source, round }: LearnMessage): Promise<void> {
-    const { host, store } = this.#components
+  async #reconcile (session: Session, copy: Reconciliation, { round, tail }: LearnMessage): Promise<void> {
+    await copy.round({ round, isTail: tail, signal: session.stopping.signal, onRows: count => { this.#received(session, count) } })
+    session.left = copy.left
+  }
+
+  async #replace (session: Session, { session: name, interval, source, round, tail }: LearnMessage): Promise<void> {
+    const { host, store, full } = this.#components
     const { signal } = session.stopping
-    const flushed: Array<Promise<void>> = []
+    const flushes = new Flushes()
     if (round === 0) {
       await this.#components.makeRoom(interval, signal)
-      if (this.#components.owns(interval)) throw new FillError('this node came to own a part of the interval')
+      if (this.#components.holds(interval)) throw new FillError('this node came to have a copy of a part of the interval')
       session.isCleared = true
-      flushed.push(handled(store.clear(interval)))
+      void flushes.add(full.remove(interval))
+      await flushes.add(store.clear(interval))
     }
-    let isWhole = false
-    for await (const frame of host.pull(source.contact, fillMethod, { session: name, interval, round }, { deadlineMs: this.#init.callMs, signal })) {
-      signal.throwIfAborted()
-      session.usedMs = host.now()
-      session.rows += frame.rows.length
+    const message = { session: name, interval, round, parts: [], keys: [], more: false }
+    for await (const frame of fillFrames(host, source, message, { deadlineMs: this.#init.callMs, signal })) {
+      this.#received(session, frame.rows.length)
       session.left = frame.left
-      isWhole = frame.last
-      if (frame.rows.length > 0) flushed.push(handled(store.batch(frame.rows.map(operationOf))))
-      // One frame behind the store's queue, so that memory stays bounded by it.
-      if (flushed.length > 1) await flushed.shift()
+      if (frame.rows.length > 0) await flushes.add(store.batch(frame.rows.map(operationOf)))
     }
-    await Promise.all(flushed)
-    if (!isWhole) throw new FillError('the source ended before its last row')
-    host.metrics.count(storageMetrics.filled, {}, session.rows)
+    await flushes.all()
+    if (tail && session.left === 0) await full.add(interval)
+  }
+
+  #received (session: Session, rows: number): void {
+    session.usedMs = this.#components.host.now()
+    session.rows += rows
+    this.#components.host.metrics.count(storageMetrics.filled, {}, rows)
   }
 
   #meetsSession (interval: Interval): boolean {
@@ -181,16 +207,17 @@ export class Learners {
 
   #forgetIdle (): void {
     const before = this.#components.host.now() - this.#init.sessionMs
-    for (const [name, { usedMs, isDone, error }] of this.#sessions) if ((isDone || error !== undefined) && usedMs < before) this.#sessions.delete(name)
+    for (const [name, session] of this.#sessions) {
+      if ((session.isDone || session.error !== undefined) && session.usedMs < before) this.#forget(name, session)
+    }
+  }
+
+  #forget (name: string, session: Session): void {
+    session.copy?.end()
+    this.#sessions.delete(name)
   }
 }
 
 function operationOf ({ key, value }: FrameRow): Operation {
   return value === undefined ? { type: 'delete', key } : { type: 'put', key, value }
-}
-
-/** Awaited later, or not at all when an earlier one fails. */
-function handled (promise: Promise<void>): Promise<void> {
-  promise.catch(() => {})
-  return promise
 }

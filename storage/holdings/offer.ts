@@ -4,6 +4,7 @@
 // owner merges them by version.
 // All of it in the background, a page at a time; whatever fails is found again by the next look for strays.
 
+import { concat } from 'uint8arrays/concat'
 import type { Host } from '../../overlay/host.ts'
 import type { Interval, Key } from '../../overlay/interval.ts'
 import { everything, isBelow, isEmpty, subtract } from '../../overlay/interval.ts'
@@ -14,14 +15,17 @@ import { confirmMethod, offerMethod } from '../messages.ts'
 import { storageMetrics } from '../metrics.ts'
 import { frames } from '../records/row-frame.ts'
 import type { FrameRow } from '../records/row-frame.ts'
+import type { FullParts } from './full-parts.ts'
 import { Spans, spansOf } from './spans.ts'
 
 export interface OffersComponents {
   readonly host: Host
   readonly store: Store
   readonly routing: Routing
-  /** What this node owns. */
-  readonly owned: Spans
+  /** What this node is a member of. */
+  readonly held: Spans
+  /** What it was filled with before it is a member. */
+  readonly full: FullParts
   /** What it is being filled with now. */
   readonly learning: () => readonly Interval[]
 }
@@ -43,7 +47,7 @@ export class Offers {
   /** Given away, and not yet dropped. */
   #lost: Lost[] = []
   #isRunning = false
-  #hasOwned = false
+  #hasHeld = false
 
   constructor (components: OffersComponents, init: OffersInit) {
     this.#components = components
@@ -58,17 +62,17 @@ export class Offers {
     this.#stopping.abort()
   }
 
-  /** These rows are at owner, as the claim says. */
-  lost (interval: Interval, owner: MemberId): void {
+  /** These rows are at owner, as the claim says, or it has to be asked. */
+  released (interval: Interval, owner: MemberId): void {
     this.#forget(interval)
     if (owner !== this.#init.memberId) this.#lost.push({ interval, owner })
-    this.#hasOwned = true
+    this.#hasHeld = true
     void this.#letGo()
   }
 
-  gained (interval: Interval): void {
+  held (interval: Interval): void {
     this.#forget(interval)
-    this.#hasOwned = true
+    this.#hasHeld = true
   }
 
   /** Before interval is replaced: bring to its owner what may be here alone. @throws errors of Routing.ask */
@@ -115,11 +119,14 @@ export class Offers {
 
   /** Clear what is neither owned nor being filled, as of this step. */
   async #drop (part: Interval): Promise<void> {
-    await Promise.all(this.#droppable([part]).map(async interval => { await this.#components.store.clear(interval) }))
+    await Promise.all(this.#droppable([part]).map(async interval => {
+      const unmarked = this.#components.full.remove(interval)
+      await Promise.all([unmarked, this.#components.store.clear(interval)])
+    }))
   }
 
   #droppable (parts: readonly Interval[]): Interval[] {
-    return spansOf(this.#components.learning()).without(this.#components.owned.without(parts))
+    return spansOf(this.#components.learning()).without(this.#components.held.without(parts))
   }
 
   /** Offer each row of part to its owner and delete it here once that has it. */
@@ -143,8 +150,9 @@ export class Offers {
       rows = rows.slice(answer.accepted)
       if (owner.id === this.#init.memberId) continue // they are at home
       const kept = isLearner ? new Spans() : spansOf(this.#components.learning())
-      const dropped = accepted.filter(({ key }) => !this.#components.owned.holds(key) && !kept.holds(key))
-      await this.#components.store.batch(dropped.map(({ key }) => ({ type: 'delete', key })))
+      const dropped = accepted.filter(({ key }) => !this.#components.held.holds(key) && !kept.holds(key))
+      const unmarked = dropped.map(async ({ key }) => { await this.#components.full.remove({ low: key, high: concat([key, Uint8Array.of(0)]) }) })
+      await Promise.all([...unmarked, this.#components.store.batch(dropped.map(({ key }) => ({ type: 'delete', key })))])
       this.#components.host.metrics.count(storageMetrics.offered, {}, dropped.length)
     }
   }
@@ -158,7 +166,7 @@ export class Offers {
 
   /** Rows that are neither owned nor being filled nor given away are strays. */
   async #look (): Promise<void> {
-    if (this.#stopping.signal.aborted || !this.#hasOwned) return
+    if (this.#stopping.signal.aborted || !this.#hasHeld) return
     await this.#letGo()
     const there = spansOf(this.#lost.map(({ interval }) => interval))
     try {

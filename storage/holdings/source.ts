@@ -1,20 +1,25 @@
 // The giving end of a fill (docs/ownership.md, "Fill sessions"): a session for each learner, in memory. The first round
-// opens it: from one synchronous step on, a snapshot holds what was, and a follower notes what is written; later rounds
-// bring what was noted. A round that breaks off ends the session, for nobody knows which of its rows arrived; and a
+// opens it, with all rows or with a digest of them: from one synchronous step on, a snapshot holds what was, and a
+// follower notes what is written; later rounds bring what was noted, and what the learner asks for. A round that breaks off ends the session, for nobody knows which of its rows arrived; and a
 // source that forgot a session says so, and the fill begins anew. It asks for no ownership: the claims say who may be a
 // source.
 
 import type { Contact, Host } from '../../overlay/host.ts'
 import type { Interval, Key } from '../../overlay/interval.ts'
-import { sameInterval } from '../../overlay/interval.ts'
-import type { Store } from '../../overlay/store.ts'
+import { holdsInterval, holdsKey, sameInterval } from '../../overlay/interval.ts'
+import type { Row, Store } from '../../overlay/store.ts'
 import type { Source } from '../../overlay/stream.ts'
 import { BusyError } from '../../overlay/errors.ts'
-import { UnknownSessionError } from '../errors.ts'
-import { fillMethod } from '../messages.ts'
-import type { FillFrame, FillMessage } from '../messages.ts'
+import { FillError, UnknownSessionError } from '../errors.ts'
+import { digestMethod, fillMethod } from '../messages.ts'
+import type { DigestFrame, DigestMessage, FillFrame, FillMessage } from '../messages.ts'
+import { storageMetrics } from '../metrics.ts'
+import { keyName } from '../records/key-layout.ts'
 import { frames } from '../records/row-frame.ts'
 import type { FrameRow } from '../records/row-frame.ts'
+import { stretchesOf } from './digest.ts'
+import type { Stretch } from './digest.ts'
+import { pagesOf } from './row-reader.ts'
 import type { Follower, Writer } from './writer.ts'
 
 export interface SourceComponents {
@@ -33,6 +38,8 @@ export interface SourceInit {
 interface Session {
   readonly interval: Interval
   readonly follower: Follower
+  /** What it noted, and no round has brought yet. */
+  readonly noted: Map<string, Key>
   /** The next round; undefined while one runs. */
   round: number | undefined
   usedMs: number
@@ -40,6 +47,8 @@ interface Session {
 
 /** Keys looked up at once in a later round, so that a long list does not hold up other work. Guess. */
 const keysAtOnce = 256
+/** Stretches of a digest in one frame. Guess: each stands for up to 64 KiB that are read, and a reader waits for a frame. */
+const stretchesAtOnce = 32
 
 export class FillSources {
   readonly #components: SourceComponents
@@ -57,6 +66,7 @@ export class FillSources {
 
   start (): void {
     this.#components.host.handlePull(fillMethod, (message, from) => this.#rounds(message, from))
+    this.#components.host.handlePull(digestMethod, (message, from) => this.#digest(message, from))
   }
 
   /** End all sessions of this name. */
@@ -69,60 +79,100 @@ export class FillSources {
   }
 
   #rounds (message: FillMessage, from: Contact): Source<FillFrame> {
-    const name = `${message.session}/${from.id}`
-    return message.round === 0 ? this.#open(name, message.interval) : this.#goOn(name, message)
+    const name = nameOf(message, from)
+    if (message.round > 0) return this.#goOn(name, message)
+    const { session, pages, close } = this.#open(name, message.interval)
+    return this.#guarded(name, session, 1, this.#frames(pages), close, () => lastFrame(session))
   }
 
-  #open (name: string, interval: Interval): Source<FillFrame> {
+  #digest (message: DigestMessage, from: Contact): Source<DigestFrame> {
+    const name = nameOf(message, from)
+    const { session, pages, close } = this.#open(name, message.interval)
+    return this.#guarded(name, session, 1, digestFrames(stretchesOf(pages)), close, () => undefined)
+  }
+
+  #open (name: string, interval: Interval): { session: Session, pages: AsyncIterable<Row[]>, close: () => void } {
     const { host, store, writer } = this.#components
     this.#endIdle()
     this.#end(name)
     if (this.#sessions.size >= this.#init.sessionsMax) throw new BusyError(`${this.#sessions.size} fills at once; try again`)
-    const follower = writer.follow(interval)
-    const session: Session = { interval, follower, round: undefined, usedMs: host.now() }
+    const session: Session = { interval, follower: writer.follow(interval), noted: new Map(), round: undefined, usedMs: host.now() }
     this.#sessions.set(name, session)
     const snapshot = store.snapshot()
     const pages = snapshot.pages(interval, { pageRows: this.#init.scanPageRows })
-    return this.#guarded(name, session, 0, pages, () => { snapshot.close() })
+    return { session, pages, close: () => { snapshot.close() } }
   }
 
-  #goOn (name: string, { interval, round }: FillMessage): Source<FillFrame> {
+  #goOn (name: string, message: FillMessage): Source<FillFrame> {
+    const { interval, round, parts, keys, more } = message
     const session = this.#sessions.get(name)
     if (session === undefined || session.round !== round || !sameInterval(session.interval, interval)) {
       throw new UnknownSessionError(`no fill waits for round ${round} under this name`)
     }
+    if (!parts.every(part => holdsInterval(interval, part)) || !keys.every(key => holdsKey(interval, key))) throw new FillError('asked for rows outside of the interval of the fill')
     session.round = undefined
-    return this.#guarded(name, session, round, this.#written(session), () => {})
+    return this.#guarded(name, session, more ? round : round + 1, this.#frames(this.#asked(session, message)), () => {}, () => lastFrame(session))
   }
 
-  /** What was noted, as flushed; a key without a row is told as one. */
-  async * #written ({ interval, follower }: Session): AsyncGenerator<FrameRow[]> {
-    const keys = follower.take()
+  /** Rows of parts as of now; then what was asked for by key and, in the last request of a round, what was noted. */
+  async * #asked (session: Session, { parts, keys, more }: FillMessage): AsyncGenerator<FrameRow[], void, undefined> {
+    if (parts.length > 0) yield * this.#parts(parts)
+    note(session)
+    const asked = new Map(keys.map(key => [keyName(key), key]))
+    // what is answered now need not be told again as noted
+    for (const name of asked.keys()) session.noted.delete(name)
+    if (!more) {
+      for (const [name, key] of session.noted) asked.set(name, key)
+      session.noted.clear()
+    }
+    yield * this.#values(session.interval, [...asked.values()])
+  }
+
+  async * #parts (parts: readonly Interval[]): AsyncGenerator<FrameRow[], void, undefined> {
+    const snapshot = this.#components.store.snapshot()
+    try {
+      yield * pagesOf(snapshot, parts, this.#init.scanPageRows)
+    } finally {
+      snapshot.close()
+    }
+  }
+
+  /** The rows of keys, as flushed; a key without a row is told as one. */
+  async * #values (interval: Interval, keys: readonly Key[]): AsyncGenerator<FrameRow[], void, undefined> {
     await this.#components.writer.settled(interval)
     for (let at = 0; at < keys.length; at += keysAtOnce) {
       yield keys.slice(at, at + keysAtOnce).map((key: Key) => ({ key, value: this.#components.store.getSync(key) }))
     }
   }
 
-  async * #guarded (name: string, session: Session, round: number, pages: AsyncIterable<FrameRow[]>, close: () => void): AsyncGenerator<FillFrame> {
+  async * #frames (pages: AsyncIterable<readonly FrameRow[]>): AsyncGenerator<FillFrame, void, undefined> {
+    for await (const page of pages) {
+      for (const rows of frames(page, this.#init.frameBytesMax)) {
+        this.#components.host.metrics.count(storageMetrics.sent, {}, rows.length)
+        yield { rows, last: false, left: 0 }
+      }
+    }
+  }
+
+  /** A round that brings frames and then what `last` gives; the session waits for round `next` after it, or is over if it breaks off. */
+  async * #guarded<Frame> (name: string, session: Session, next: number, given: AsyncIterable<Frame>, close: () => void, last: () => Frame | undefined): AsyncGenerator<Frame, void, undefined> {
     const { host } = this.#components
     let isWhole = false
     try {
-      for await (const page of pages) {
-        for (const rows of frames(page, this.#init.frameBytesMax)) {
-          if (this.#sessions.get(name) !== session) throw new UnknownSessionError('this fill has ended')
-          session.usedMs = host.now()
-          yield { rows, last: false, left: 0 }
-        }
+      for await (const frame of given) {
+        if (this.#sessions.get(name) !== session) throw new UnknownSessionError('this fill has ended')
+        session.usedMs = host.now()
+        yield frame
       }
       isWhole = true
     } finally {
       close()
       if (!isWhole && this.#sessions.get(name) === session) this.#end(name)
     }
-    session.round = round + 1
+    session.round = next
     session.usedMs = host.now()
-    yield { rows: [], last: true, left: session.follower.size }
+    const end = last()
+    if (end !== undefined) yield end
   }
 
   #end (name: string): void {
@@ -136,4 +186,29 @@ export class FillSources {
     const before = this.#components.host.now() - this.#init.sessionMs
     for (const [name, { usedMs }] of this.#sessions) if (usedMs < before) this.#end(name)
   }
+}
+
+function nameOf ({ session }: { readonly session: string }, from: Contact): string {
+  return `${session}/${from.id}`
+}
+
+function note ({ follower, noted }: Session): void {
+  for (const key of follower.take()) noted.set(keyName(key), key)
+}
+
+/** Tells how many keys a next round would bring. */
+function lastFrame (session: Session): FillFrame {
+  note(session)
+  return { rows: [], last: true, left: session.noted.size }
+}
+
+async function * digestFrames (stretches: AsyncIterable<Stretch>): AsyncGenerator<DigestFrame, void, undefined> {
+  let some: Stretch[] = []
+  for await (const stretch of stretches) {
+    some.push(stretch)
+    if (some.length < stretchesAtOnce) continue
+    yield { stretches: some }
+    some = []
+  }
+  if (some.length > 0) yield { stretches: some }
 }

@@ -24,11 +24,11 @@ export function handlePut (components: OwnerComponents, init: OwnerInit): void {
     const { state, place } = message
     if (message.object) {
       return await objects.update<PutMessage, PutReply>({
-        method: putMethod, message, owned, becomes: { state, place }, replyOf: ({ version, had }) => ({ version, created: !had })
+        method: putMethod, message, owned, becomes: { state, place }, replyOf: ({ version, had }) => ({ version, created: !had, copies: owned.copies })
       })
     }
     const { version, had } = await writeOrdered(components, init, message, owned, state)
-    return { version, created: !had }
+    return { version, created: !had, copies: owned.copies }
   })
 }
 
@@ -39,7 +39,7 @@ export function handlePut (components: OwnerComponents, init: OwnerInit): void {
 export async function put (asker: { host: Host, routing: Routing }, collection: CollectionDefinition, request: PutRequest, course: Course): Promise<PutAnswer> {
   const message = messageOf(collection, request)
   const { answer } = await asker.routing.ask({ key: message.key, below: false }, putMethod, message, course.ask({ repeatable: message.requestId !== undefined }))
-  return { version: answer.version, copies: 1, created: answer.created, ...course.cost() }
+  return { version: answer.version, copies: answer.copies, created: answer.created, ...course.cost() }
 }
 
 /** Check all fields before anything is asked of anybody. */

@@ -3,6 +3,7 @@
 // counter + 1, whoever gives it. A clock is never raised by a message: only by what the key itself holds, and by the
 // floor of the owner's claim (docs/ownership.md, "Versions").
 
+import { BusyError } from '../../overlay/errors.ts'
 import type { Version } from '../storage-api.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
 import { bytesOfHex, hexOf } from './hex.ts'
@@ -25,14 +26,28 @@ export function nextVersion (version: Version, member: string): Version {
   return counter <= counterMax ? { ms: version.ms, counter, member } : { ms: version.ms + 1, counter: 0, member }
 }
 
-/** The version of a write: max(clock, next(stored), floor). */
-export function giveVersion (init: { clockMs: number, floorMs: number, stored: Version | undefined, member: string }): Version {
-  const ms = Math.max(Math.floor(init.clockMs), init.floorMs, 0)
+export interface VersionInit {
+  readonly clockMs: number
+  readonly floorMs: number
+  /** Versions are below it, whatever the clock says; Infinity by default. */
+  readonly ceilingMs?: number
+  readonly stored: Version | undefined
+  readonly member: string
+}
+
+/**
+ * The version of a write: max(clock, next(stored), floor), with the clock held below the ceiling.
+ *
+ * @throws BusyError when floor or stored version leave no room below the ceiling, which is being raised
+ */
+export function giveVersion ({ clockMs, floorMs, ceilingMs = Infinity, stored, member }: VersionInit): Version {
+  const ms = Math.max(Math.min(Math.floor(clockMs), ceilingMs - 1), floorMs, 0)
   if (!(ms <= msMax)) throw new RangeError(`clock ${ms} is beyond the last version`)
-  const fresh: Version = { ms, counter: 0, member: init.member }
-  if (init.stored === undefined) return fresh
-  const next = nextVersion(init.stored, init.member)
-  return compareVersions(fresh, next) >= 0 ? fresh : next
+  const fresh: Version = { ms, counter: 0, member }
+  const next = stored === undefined ? fresh : nextVersion(stored, member)
+  const version = compareVersions(fresh, next) >= 0 ? fresh : next
+  if (version.ms >= ceilingMs) throw new BusyError('the owner of this key waits for its members to let versions go on; try again')
+  return version
 }
 
 /** `<ms>-<counter>-<member>` */

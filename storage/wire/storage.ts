@@ -752,6 +752,7 @@ export namespace PutRequest {
 export interface PutReply {
   version?: Version
   created: boolean
+  copies: number
 }
 
 export namespace PutReply {
@@ -774,12 +775,18 @@ export namespace PutReply {
           w.bool(obj.created)
         }
 
+        if ((obj.copies != null && obj.copies !== 0)) {
+          w.uint32(24)
+          w.uint32(obj.copies)
+        }
+
         if (opts.lengthDelimited !== false) {
           w.ldelim()
         }
       }, (reader, length, opts = {}) => {
         const obj: any = {
-          created: false
+          created: false,
+          copies: 0
         }
 
         const end = length == null ? reader.len : reader.pos + length
@@ -796,6 +803,10 @@ export namespace PutReply {
             }
             case 2: {
               obj.created = reader.bool()
+              break
+            }
+            case 3: {
+              obj.copies = reader.uint32()
               break
             }
             default: {
@@ -824,6 +835,13 @@ export namespace PutReply {
               yield {
                 field: `${prefix}.created`,
                 value: reader.bool()
+              }
+              break
+            }
+            case 3: {
+              yield {
+                field: `${prefix}.copies`,
+                value: reader.uint32()
               }
               break
             }
@@ -859,6 +877,11 @@ export namespace PutReply {
     value: boolean
   }
 
+  export interface PutReplyCopiesFieldEvent {
+    field: '$.copies'
+    value: number
+  }
+
   export function encode (obj: Partial<PutReply>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, PutReply.codec())
   }
@@ -867,7 +890,7 @@ export namespace PutReply {
     return decodeMessage(buf, PutReply.codec(), opts)
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PutReply>): Generator<PutReplyVersionMsFieldEvent | PutReplyVersionCounterFieldEvent | PutReplyVersionMemberFieldEvent | PutReplyCreatedFieldEvent> {
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<PutReply>): Generator<PutReplyVersionMsFieldEvent | PutReplyVersionCounterFieldEvent | PutReplyVersionMemberFieldEvent | PutReplyCreatedFieldEvent | PutReplyCopiesFieldEvent> {
     return streamMessage(buf, PutReply.codec(), opts)
   }
 }
@@ -4008,6 +4031,8 @@ export interface LearnRequest {
   interval?: Interval
   source?: Member
   round: number
+  holds: boolean
+  tail: boolean
 }
 
 export namespace LearnRequest {
@@ -4040,13 +4065,25 @@ export namespace LearnRequest {
           w.uint32(obj.round)
         }
 
+        if ((obj.holds != null && obj.holds !== false)) {
+          w.uint32(40)
+          w.bool(obj.holds)
+        }
+
+        if ((obj.tail != null && obj.tail !== false)) {
+          w.uint32(48)
+          w.bool(obj.tail)
+        }
+
         if (opts.lengthDelimited !== false) {
           w.ldelim()
         }
       }, (reader, length, opts = {}) => {
         const obj: any = {
           session: '',
-          round: 0
+          round: 0,
+          holds: false,
+          tail: false
         }
 
         const end = length == null ? reader.len : reader.pos + length
@@ -4073,6 +4110,14 @@ export namespace LearnRequest {
             }
             case 4: {
               obj.round = reader.uint32()
+              break
+            }
+            case 5: {
+              obj.holds = reader.bool()
+              break
+            }
+            case 6: {
+              obj.tail = reader.bool()
               break
             }
             default: {
@@ -4115,6 +4160,20 @@ export namespace LearnRequest {
               yield {
                 field: `${prefix}.round`,
                 value: reader.uint32()
+              }
+              break
+            }
+            case 5: {
+              yield {
+                field: `${prefix}.holds`,
+                value: reader.bool()
+              }
+              break
+            }
+            case 6: {
+              yield {
+                field: `${prefix}.tail`,
+                value: reader.bool()
               }
               break
             }
@@ -4166,6 +4225,16 @@ export namespace LearnRequest {
     value: number
   }
 
+  export interface LearnRequestHoldsFieldEvent {
+    field: '$.holds'
+    value: boolean
+  }
+
+  export interface LearnRequestTailFieldEvent {
+    field: '$.tail'
+    value: boolean
+  }
+
   export function encode (obj: Partial<LearnRequest>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, LearnRequest.codec())
   }
@@ -4174,7 +4243,7 @@ export namespace LearnRequest {
     return decodeMessage(buf, LearnRequest.codec(), opts)
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LearnRequest>): Generator<LearnRequestSessionFieldEvent | LearnRequestIntervalLowFieldEvent | LearnRequestIntervalHighFieldEvent | LearnRequestSourceIdFieldEvent | LearnRequestSourceContactIdFieldEvent | LearnRequestSourceContactAddressesFieldEvent | LearnRequestRoundFieldEvent> {
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LearnRequest>): Generator<LearnRequestSessionFieldEvent | LearnRequestIntervalLowFieldEvent | LearnRequestIntervalHighFieldEvent | LearnRequestSourceIdFieldEvent | LearnRequestSourceContactIdFieldEvent | LearnRequestSourceContactAddressesFieldEvent | LearnRequestRoundFieldEvent | LearnRequestHoldsFieldEvent | LearnRequestTailFieldEvent> {
     return streamMessage(buf, LearnRequest.codec(), opts)
   }
 }
@@ -4430,6 +4499,9 @@ export interface FillRequest {
   session: string
   interval?: Interval
   round: number
+  keys: Uint8Array<ArrayBuffer>[]
+  parts: Interval[]
+  more: boolean
 }
 
 export namespace FillRequest {
@@ -4457,13 +4529,35 @@ export namespace FillRequest {
           w.uint32(obj.round)
         }
 
+        if (obj.keys != null && obj.keys.length > 0) {
+          for (const value of obj.keys) {
+            w.uint32(34)
+            w.bytes(value)
+          }
+        }
+
+        if (obj.parts != null && obj.parts.length > 0) {
+          for (const value of obj.parts) {
+            w.uint32(42)
+            Interval.codec().encode(value, w)
+          }
+        }
+
+        if ((obj.more != null && obj.more !== false)) {
+          w.uint32(48)
+          w.bool(obj.more)
+        }
+
         if (opts.lengthDelimited !== false) {
           w.ldelim()
         }
       }, (reader, length, opts = {}) => {
         const obj: any = {
           session: '',
-          round: 0
+          round: 0,
+          keys: [],
+          parts: [],
+          more: false
         }
 
         const end = length == null ? reader.len : reader.pos + length
@@ -4486,6 +4580,28 @@ export namespace FillRequest {
               obj.round = reader.uint32()
               break
             }
+            case 4: {
+              if (opts.limits?.keys != null && obj.keys.length === opts.limits.keys) {
+                throw new MaxLengthError('Decode error - repeated field "keys" had too many elements')
+              }
+
+              obj.keys.push(reader.bytes())
+              break
+            }
+            case 5: {
+              if (opts.limits?.parts != null && obj.parts.length === opts.limits.parts) {
+                throw new MaxLengthError('Decode error - repeated field "parts" had too many elements')
+              }
+
+              obj.parts.push(Interval.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.parts$
+              }))
+              break
+            }
+            case 6: {
+              obj.more = reader.bool()
+              break
+            }
             default: {
               reader.skipType(tag & 7)
               break
@@ -4495,6 +4611,11 @@ export namespace FillRequest {
 
         return obj
       }, function * (reader, length, prefix, opts = {}) {
+        const obj = {
+          keys: 0,
+          parts: 0
+        }
+
         const end = length == null ? reader.len : reader.pos + length
 
         while (reader.pos < end) {
@@ -4519,6 +4640,46 @@ export namespace FillRequest {
               yield {
                 field: `${prefix}.round`,
                 value: reader.uint32()
+              }
+              break
+            }
+            case 4: {
+              if (opts.limits?.keys != null && obj.keys === opts.limits.keys) {
+                throw new MaxLengthError('Streaming decode error - repeated field "keys" had too many elements')
+              }
+
+              yield {
+                field: `${prefix}.keys[]`,
+                index: obj.keys,
+                value: reader.bytes()
+              }
+
+              obj.keys++
+
+              break
+            }
+            case 5: {
+              if (opts.limits?.parts != null && obj.parts === opts.limits.parts) {
+                throw new MaxLengthError('Streaming decode error - repeated field "parts" had too many elements')
+              }
+
+              for (const evt of Interval.codec().stream(reader, reader.uint32(), `${prefix}.parts[]`, {
+                limits: opts.limits?.parts$
+              })) {
+                yield {
+                  ...evt,
+                  index: obj.parts
+                }
+              }
+
+              obj.parts++
+
+              break
+            }
+            case 6: {
+              yield {
+                field: `${prefix}.more`,
+                value: reader.bool()
               }
               break
             }
@@ -4554,6 +4715,29 @@ export namespace FillRequest {
     value: number
   }
 
+  export interface FillRequestKeysFieldEvent {
+    field: '$.keys[]'
+    index: number
+    value: Uint8Array<ArrayBuffer>
+  }
+
+  export interface FillRequestPartsLowFieldEvent {
+    field: '$.parts[].low'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface FillRequestPartsHighFieldEvent {
+    field: '$.parts[].high'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface FillRequestMoreFieldEvent {
+    field: '$.more'
+    value: boolean
+  }
+
   export function encode (obj: Partial<FillRequest>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, FillRequest.codec())
   }
@@ -4562,7 +4746,7 @@ export namespace FillRequest {
     return decodeMessage(buf, FillRequest.codec(), opts)
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<FillRequest>): Generator<FillRequestSessionFieldEvent | FillRequestIntervalLowFieldEvent | FillRequestIntervalHighFieldEvent | FillRequestRoundFieldEvent> {
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<FillRequest>): Generator<FillRequestSessionFieldEvent | FillRequestIntervalLowFieldEvent | FillRequestIntervalHighFieldEvent | FillRequestRoundFieldEvent | FillRequestKeysFieldEvent | FillRequestPartsLowFieldEvent | FillRequestPartsHighFieldEvent | FillRequestMoreFieldEvent> {
     return streamMessage(buf, FillRequest.codec(), opts)
   }
 }
@@ -4699,5 +4883,860 @@ export namespace FillFrame {
 
   export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<FillFrame>): Generator<FillFrameRowsFieldEvent | FillFrameLastFieldEvent | FillFrameLeftFieldEvent> {
     return streamMessage(buf, FillFrame.codec(), opts)
+  }
+}
+
+export interface DigestRequest {
+  session: string
+  interval?: Interval
+}
+
+export namespace DigestRequest {
+  let _codec: Codec<DigestRequest>
+
+  export const codec = (): Codec<DigestRequest> => {
+    if (_codec == null) {
+      _codec = message<DigestRequest>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if ((obj.session != null && obj.session !== '')) {
+          w.uint32(10)
+          w.string(obj.session)
+        }
+
+        if (obj.interval != null) {
+          w.uint32(18)
+          Interval.codec().encode(obj.interval, w)
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {
+          session: ''
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              obj.session = reader.string()
+              break
+            }
+            case 2: {
+              obj.interval = Interval.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.interval
+              })
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * (reader, length, prefix, opts = {}) {
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              yield {
+                field: `${prefix}.session`,
+                value: reader.string()
+              }
+              break
+            }
+            case 2: {
+              yield * Interval.codec().stream(reader, reader.uint32(), `${prefix}.interval`, {
+                limits: opts.limits?.interval
+              })
+
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+      })
+    }
+
+    return _codec
+  }
+
+  export interface DigestRequestSessionFieldEvent {
+    field: '$.session'
+    value: string
+  }
+
+  export interface DigestRequestIntervalLowFieldEvent {
+    field: '$.interval.low'
+    value: Uint8Array<ArrayBuffer>
+  }
+
+  export interface DigestRequestIntervalHighFieldEvent {
+    field: '$.interval.high'
+    value: Uint8Array<ArrayBuffer>
+  }
+
+  export function encode (obj: Partial<DigestRequest>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, DigestRequest.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<DigestRequest>): DigestRequest {
+    return decodeMessage(buf, DigestRequest.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<DigestRequest>): Generator<DigestRequestSessionFieldEvent | DigestRequestIntervalLowFieldEvent | DigestRequestIntervalHighFieldEvent> {
+    return streamMessage(buf, DigestRequest.codec(), opts)
+  }
+}
+
+export interface Stretch {
+  high?: Uint8Array<ArrayBuffer>
+  rows: number
+  hash: Uint8Array<ArrayBuffer>
+}
+
+export namespace Stretch {
+  let _codec: Codec<Stretch>
+
+  export const codec = (): Codec<Stretch> => {
+    if (_codec == null) {
+      _codec = message<Stretch>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if (obj.high != null) {
+          w.uint32(10)
+          w.bytes(obj.high)
+        }
+
+        if ((obj.rows != null && obj.rows !== 0)) {
+          w.uint32(16)
+          w.uint32(obj.rows)
+        }
+
+        if ((obj.hash != null && obj.hash.byteLength > 0)) {
+          w.uint32(26)
+          w.bytes(obj.hash)
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {
+          rows: 0,
+          hash: uint8ArrayAlloc(0)
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              obj.high = reader.bytes()
+              break
+            }
+            case 2: {
+              obj.rows = reader.uint32()
+              break
+            }
+            case 3: {
+              obj.hash = reader.bytes()
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * (reader, length, prefix, opts = {}) {
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              yield {
+                field: `${prefix}.high`,
+                value: reader.bytes()
+              }
+              break
+            }
+            case 2: {
+              yield {
+                field: `${prefix}.rows`,
+                value: reader.uint32()
+              }
+              break
+            }
+            case 3: {
+              yield {
+                field: `${prefix}.hash`,
+                value: reader.bytes()
+              }
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+      })
+    }
+
+    return _codec
+  }
+
+  export interface StretchHighFieldEvent {
+    field: '$.high'
+    value: Uint8Array<ArrayBuffer>
+  }
+
+  export interface StretchRowsFieldEvent {
+    field: '$.rows'
+    value: number
+  }
+
+  export interface StretchHashFieldEvent {
+    field: '$.hash'
+    value: Uint8Array<ArrayBuffer>
+  }
+
+  export function encode (obj: Partial<Stretch>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, Stretch.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Stretch>): Stretch {
+    return decodeMessage(buf, Stretch.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<Stretch>): Generator<StretchHighFieldEvent | StretchRowsFieldEvent | StretchHashFieldEvent> {
+    return streamMessage(buf, Stretch.codec(), opts)
+  }
+}
+
+export interface DigestFrame {
+  stretches: Stretch[]
+}
+
+export namespace DigestFrame {
+  let _codec: Codec<DigestFrame>
+
+  export const codec = (): Codec<DigestFrame> => {
+    if (_codec == null) {
+      _codec = message<DigestFrame>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if (obj.stretches != null && obj.stretches.length > 0) {
+          for (const value of obj.stretches) {
+            w.uint32(10)
+            Stretch.codec().encode(value, w)
+          }
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {
+          stretches: []
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              if (opts.limits?.stretches != null && obj.stretches.length === opts.limits.stretches) {
+                throw new MaxLengthError('Decode error - repeated field "stretches" had too many elements')
+              }
+
+              obj.stretches.push(Stretch.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.stretches$
+              }))
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * (reader, length, prefix, opts = {}) {
+        const obj = {
+          stretches: 0
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              if (opts.limits?.stretches != null && obj.stretches === opts.limits.stretches) {
+                throw new MaxLengthError('Streaming decode error - repeated field "stretches" had too many elements')
+              }
+
+              for (const evt of Stretch.codec().stream(reader, reader.uint32(), `${prefix}.stretches[]`, {
+                limits: opts.limits?.stretches$
+              })) {
+                yield {
+                  ...evt,
+                  index: obj.stretches
+                }
+              }
+
+              obj.stretches++
+
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+      })
+    }
+
+    return _codec
+  }
+
+  export interface DigestFrameStretchesHighFieldEvent {
+    field: '$.stretches[].high'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface DigestFrameStretchesRowsFieldEvent {
+    field: '$.stretches[].rows'
+    value: number
+    index: number
+  }
+
+  export interface DigestFrameStretchesHashFieldEvent {
+    field: '$.stretches[].hash'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export function encode (obj: Partial<DigestFrame>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, DigestFrame.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<DigestFrame>): DigestFrame {
+    return decodeMessage(buf, DigestFrame.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<DigestFrame>): Generator<DigestFrameStretchesHighFieldEvent | DigestFrameStretchesRowsFieldEvent | DigestFrameStretchesHashFieldEvent> {
+    return streamMessage(buf, DigestFrame.codec(), opts)
+  }
+}
+
+export interface CopyGroup {
+  chain: string
+  epoch: number
+  counter: number
+  member: string
+  order: number
+  rows: Uint8Array<ArrayBuffer>
+}
+
+export namespace CopyGroup {
+  let _codec: Codec<CopyGroup>
+
+  export const codec = (): Codec<CopyGroup> => {
+    if (_codec == null) {
+      _codec = message<CopyGroup>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if ((obj.chain != null && obj.chain !== '')) {
+          w.uint32(10)
+          w.string(obj.chain)
+        }
+
+        if ((obj.epoch != null && obj.epoch !== 0)) {
+          w.uint32(16)
+          w.uint64Number(obj.epoch)
+        }
+
+        if ((obj.counter != null && obj.counter !== 0)) {
+          w.uint32(24)
+          w.uint64Number(obj.counter)
+        }
+
+        if ((obj.member != null && obj.member !== '')) {
+          w.uint32(34)
+          w.string(obj.member)
+        }
+
+        if ((obj.order != null && obj.order !== 0)) {
+          w.uint32(40)
+          w.uint64Number(obj.order)
+        }
+
+        if ((obj.rows != null && obj.rows.byteLength > 0)) {
+          w.uint32(50)
+          w.bytes(obj.rows)
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {
+          chain: '',
+          epoch: 0,
+          counter: 0,
+          member: '',
+          order: 0,
+          rows: uint8ArrayAlloc(0)
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              obj.chain = reader.string()
+              break
+            }
+            case 2: {
+              obj.epoch = reader.uint64Number()
+              break
+            }
+            case 3: {
+              obj.counter = reader.uint64Number()
+              break
+            }
+            case 4: {
+              obj.member = reader.string()
+              break
+            }
+            case 5: {
+              obj.order = reader.uint64Number()
+              break
+            }
+            case 6: {
+              obj.rows = reader.bytes()
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * (reader, length, prefix, opts = {}) {
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              yield {
+                field: `${prefix}.chain`,
+                value: reader.string()
+              }
+              break
+            }
+            case 2: {
+              yield {
+                field: `${prefix}.epoch`,
+                value: reader.uint64Number()
+              }
+              break
+            }
+            case 3: {
+              yield {
+                field: `${prefix}.counter`,
+                value: reader.uint64Number()
+              }
+              break
+            }
+            case 4: {
+              yield {
+                field: `${prefix}.member`,
+                value: reader.string()
+              }
+              break
+            }
+            case 5: {
+              yield {
+                field: `${prefix}.order`,
+                value: reader.uint64Number()
+              }
+              break
+            }
+            case 6: {
+              yield {
+                field: `${prefix}.rows`,
+                value: reader.bytes()
+              }
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+      })
+    }
+
+    return _codec
+  }
+
+  export interface CopyGroupChainFieldEvent {
+    field: '$.chain'
+    value: string
+  }
+
+  export interface CopyGroupEpochFieldEvent {
+    field: '$.epoch'
+    value: number
+  }
+
+  export interface CopyGroupCounterFieldEvent {
+    field: '$.counter'
+    value: number
+  }
+
+  export interface CopyGroupMemberFieldEvent {
+    field: '$.member'
+    value: string
+  }
+
+  export interface CopyGroupOrderFieldEvent {
+    field: '$.order'
+    value: number
+  }
+
+  export interface CopyGroupRowsFieldEvent {
+    field: '$.rows'
+    value: Uint8Array<ArrayBuffer>
+  }
+
+  export function encode (obj: Partial<CopyGroup>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, CopyGroup.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CopyGroup>): CopyGroup {
+    return decodeMessage(buf, CopyGroup.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CopyGroup>): Generator<CopyGroupChainFieldEvent | CopyGroupEpochFieldEvent | CopyGroupCounterFieldEvent | CopyGroupMemberFieldEvent | CopyGroupOrderFieldEvent | CopyGroupRowsFieldEvent> {
+    return streamMessage(buf, CopyGroup.codec(), opts)
+  }
+}
+
+export interface CopyRequest {
+  boot: number
+  groups: CopyGroup[]
+}
+
+export namespace CopyRequest {
+  let _codec: Codec<CopyRequest>
+
+  export const codec = (): Codec<CopyRequest> => {
+    if (_codec == null) {
+      _codec = message<CopyRequest>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if ((obj.boot != null && obj.boot !== 0)) {
+          w.uint32(8)
+          w.uint64Number(obj.boot)
+        }
+
+        if (obj.groups != null && obj.groups.length > 0) {
+          for (const value of obj.groups) {
+            w.uint32(18)
+            CopyGroup.codec().encode(value, w)
+          }
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {
+          boot: 0,
+          groups: []
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              obj.boot = reader.uint64Number()
+              break
+            }
+            case 2: {
+              if (opts.limits?.groups != null && obj.groups.length === opts.limits.groups) {
+                throw new MaxLengthError('Decode error - repeated field "groups" had too many elements')
+              }
+
+              obj.groups.push(CopyGroup.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.groups$
+              }))
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * (reader, length, prefix, opts = {}) {
+        const obj = {
+          groups: 0
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              yield {
+                field: `${prefix}.boot`,
+                value: reader.uint64Number()
+              }
+              break
+            }
+            case 2: {
+              if (opts.limits?.groups != null && obj.groups === opts.limits.groups) {
+                throw new MaxLengthError('Streaming decode error - repeated field "groups" had too many elements')
+              }
+
+              for (const evt of CopyGroup.codec().stream(reader, reader.uint32(), `${prefix}.groups[]`, {
+                limits: opts.limits?.groups$
+              })) {
+                yield {
+                  ...evt,
+                  index: obj.groups
+                }
+              }
+
+              obj.groups++
+
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+      })
+    }
+
+    return _codec
+  }
+
+  export interface CopyRequestBootFieldEvent {
+    field: '$.boot'
+    value: number
+  }
+
+  export interface CopyRequestGroupsChainFieldEvent {
+    field: '$.groups[].chain'
+    value: string
+    index: number
+  }
+
+  export interface CopyRequestGroupsEpochFieldEvent {
+    field: '$.groups[].epoch'
+    value: number
+    index: number
+  }
+
+  export interface CopyRequestGroupsCounterFieldEvent {
+    field: '$.groups[].counter'
+    value: number
+    index: number
+  }
+
+  export interface CopyRequestGroupsMemberFieldEvent {
+    field: '$.groups[].member'
+    value: string
+    index: number
+  }
+
+  export interface CopyRequestGroupsOrderFieldEvent {
+    field: '$.groups[].order'
+    value: number
+    index: number
+  }
+
+  export interface CopyRequestGroupsRowsFieldEvent {
+    field: '$.groups[].rows'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export function encode (obj: Partial<CopyRequest>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, CopyRequest.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CopyRequest>): CopyRequest {
+    return decodeMessage(buf, CopyRequest.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CopyRequest>): Generator<CopyRequestBootFieldEvent | CopyRequestGroupsChainFieldEvent | CopyRequestGroupsEpochFieldEvent | CopyRequestGroupsCounterFieldEvent | CopyRequestGroupsMemberFieldEvent | CopyRequestGroupsOrderFieldEvent | CopyRequestGroupsRowsFieldEvent> {
+    return streamMessage(buf, CopyRequest.codec(), opts)
+  }
+}
+
+export interface CopyReply {
+  refused: number[]
+}
+
+export namespace CopyReply {
+  let _codec: Codec<CopyReply>
+
+  export const codec = (): Codec<CopyReply> => {
+    if (_codec == null) {
+      _codec = message<CopyReply>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if (obj.refused != null && obj.refused.length > 0) {
+          for (const value of obj.refused) {
+            w.uint32(8)
+            w.uint32(value)
+          }
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {
+          refused: []
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              if (opts.limits?.refused != null && obj.refused.length === opts.limits.refused) {
+                throw new MaxLengthError('Decode error - repeated field "refused" had too many elements')
+              }
+
+              obj.refused.push(reader.uint32())
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * (reader, length, prefix, opts = {}) {
+        const obj = {
+          refused: 0
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              if (opts.limits?.refused != null && obj.refused === opts.limits.refused) {
+                throw new MaxLengthError('Streaming decode error - repeated field "refused" had too many elements')
+              }
+
+              yield {
+                field: `${prefix}.refused[]`,
+                index: obj.refused,
+                value: reader.uint32()
+              }
+
+              obj.refused++
+
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+      })
+    }
+
+    return _codec
+  }
+
+  export interface CopyReplyRefusedFieldEvent {
+    field: '$.refused[]'
+    index: number
+    value: number
+  }
+
+  export function encode (obj: Partial<CopyReply>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, CopyReply.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CopyReply>): CopyReply {
+    return decodeMessage(buf, CopyReply.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CopyReply>): Generator<CopyReplyRefusedFieldEvent> {
+    return streamMessage(buf, CopyReply.codec(), opts)
   }
 }

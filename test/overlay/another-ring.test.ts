@@ -19,7 +19,7 @@ class Rings {
   readonly cluster: Cluster
 
   constructor (seed: number) {
-    this.cluster = new Cluster({ seed })
+    this.cluster = new Cluster({ seed, overlay: { copies: 1 } })
   }
 
   /** Ring x of g, r and s, with 40 records; r was given its part by g. Ring y of one node, y, which has none. */

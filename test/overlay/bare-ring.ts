@@ -74,11 +74,13 @@ export class BareNode {
     this.storage = new Storage({ host, store: prefixed(store, fromString('r')), routing: this.router }, { ...storageDefaults, ...this.#ring.init.storage, memberId: this.identity.member, unicodeVersion: 'simulated' })
     this.storage.start()
     const { holdings } = this.storage
-    ownership.onClaim = ({ gained, lost }) => {
+    ownership.onClaim = ({ gained, lost, held, released }) => {
+      for (const interval of held) holdings.held(interval)
       for (const interval of gained) holdings.gained(interval)
-      for (const { interval, claim } of lost) holdings.lost(interval, claim.owner)
+      for (const { interval } of lost) holdings.lost(interval)
+      for (const { interval, claim } of released) holdings.released(interval, claim.owner)
     }
-    this.components = { host, ownership, identity: this.identity, holdings, contactOf }
+    this.components = { host, ownership, identity: this.identity, holdings, contactOf, isSuspect: () => false }
   }
 
   /** As a node does that comes up with claims on its disk. */

@@ -47,7 +47,7 @@ function serversOf (cluster: Cluster, key: Key): string[] {
 }
 
 async function churn (seed: number, sizes: { start: number, join: number, leave: number, lookups: number, scans: number, records: number }): Promise<{ digest: string, missing: number[] }> {
-  const cluster = new Cluster({ seed, latencyMs: { median: 10, sigma: 0.4 } })
+  const cluster = new Cluster({ seed, overlay: { copies: 1 }, latencyMs: { median: 10, sigma: 0.4 } })
   const random = new Random(seed, 'churn')
   await ringOver(cluster, sizes.start)
   const keys = new Set<string>()

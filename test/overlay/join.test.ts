@@ -33,7 +33,7 @@ async function put (cluster: Cluster, key: string, bytes: number): Promise<void>
 
 describe('joiners', () => {
   it('share an empty space in eighths when seven come one after the other', async () => {
-    const cluster = new Cluster({ seed: 1 })
+    const cluster = new Cluster({ seed: 1, overlay: { copies: 1 } })
     await cluster.settle(cluster.join('n0', { founding: 'now' }))
     for (let index = 1; index < 8; index++) await cluster.settle(cluster.join(`n${index}`, { bootstrap: ['n0'] }))
     assert.deepEqual(shares(cluster), Array.from({ length: 8 }, () => 1 / 8))
@@ -42,7 +42,7 @@ describe('joiners', () => {
 
   it('all get a part of the curve when seven come at once, none less than a 32nd', async () => {
     for (const seed of [2, 3, 4]) {
-      const cluster = new Cluster({ seed })
+      const cluster = new Cluster({ seed, overlay: { copies: 1 } })
       await cluster.settle(cluster.join('n0', { founding: 'now' }))
       await cluster.settle(Promise.all([1, 2, 3, 4, 5, 6, 7].map(async index => await cluster.join(`n${index}`, { bootstrap: ['n0'] }))))
       const parts = shares(cluster)
@@ -54,7 +54,7 @@ describe('joiners', () => {
   })
 
   it('halve the records where there are many', async () => {
-    const cluster = new Cluster({ seed: 5 })
+    const cluster = new Cluster({ seed: 5, overlay: { copies: 1 } })
     await cluster.settle(cluster.join('n0', { founding: 'now' }))
     const keys = Array.from({ length: 800 }, (_, number) => number.toString().padStart(4, '0'))
     await cluster.settle(Promise.all(keys.map(async key => { await put(cluster, key, 1000) })))
@@ -66,7 +66,7 @@ describe('joiners', () => {
 
   it('come in though each node that they ask holds only a few small records', async () => {
     // every node but the last owns a part of kv with less than a page of rows, and no part of any curve
-    const cluster = new Cluster({ seed: 6 })
+    const cluster = new Cluster({ seed: 6, overlay: { copies: 1 } })
     const boundaries = Array.from({ length: 19 }, (_, index) => orderedKey('kv', fromString(`${(index + 1) * 5}`.padStart(3, '0'))))
     for (const { name, store } of await cluster.settle(prepareRing(boundaries, () => 0.5))) await cluster.settle(cluster.start(name, { store }))
     await cluster.settle(Promise.all(Array.from({ length: 100 }, async (_, number) => { await put(cluster, `${number}`.padStart(3, '0'), 900) })))
@@ -78,7 +78,7 @@ describe('joiners', () => {
   })
 
   it('never cut a curve index', async () => {
-    const cluster = new Cluster({ seed: 7 })
+    const cluster = new Cluster({ seed: 7, overlay: { copies: 1 } })
     await cluster.settle(cluster.join('n0', { founding: 'now' }))
     const { storage } = cluster.get('n0').node
     await cluster.settle(Promise.all(Array.from({ length: 300 }, async (_, number) => {
@@ -94,7 +94,7 @@ describe('joiners', () => {
 
   it('leave a giver that falls silent in the middle, and come in elsewhere', async () => {
     for (const pausedAfterMs of [40, 80, 120, 160, 200, 300]) {
-      const cluster = new Cluster({ seed: pausedAfterMs })
+      const cluster = new Cluster({ seed: pausedAfterMs, overlay: { copies: 1 } })
       await cluster.settle(cluster.join('n0', { founding: 'now' }))
       await cluster.settle(cluster.join('n1', { bootstrap: ['n0'] }))
       for (let key = 0; key < 50; key++) await cluster.settle(put(cluster, `${key}`, 1000))

@@ -31,7 +31,7 @@ async function load (cluster: Cluster, keys: readonly string[]): Promise<void> {
 
 /** Four nodes of which the first has all records: the others have little to hand over. */
 async function lopsidedRing (init: ClusterInit): Promise<Cluster> {
-  const cluster = new Cluster({ ...init, storage: smallFrames, latencyMs: { median: 5, sigma: 0.4 } })
+  const cluster = new Cluster({ ...init, overlay: { copies: 1, ...init.overlay }, storage: smallFrames, latencyMs: { median: 5, sigma: 0.4 } })
   const random = new Random(init.seed, 'vectors')
   const boundaries = ['2', '5', '7'].map(key => orderedKey('kv', fromString(key)))
   for (const { name, store } of await cluster.settle(prepareRing(boundaries, () => random.next()))) await cluster.settle(cluster.start(name, { store }))
@@ -40,7 +40,7 @@ async function lopsidedRing (init: ClusterInit): Promise<Cluster> {
 }
 
 async function ringOf (count: number, init: ClusterInit): Promise<Cluster> {
-  const cluster = new Cluster(init)
+  const cluster = new Cluster({ ...init, overlay: { copies: 1, ...init.overlay } })
   await cluster.settle(cluster.join('n0', { founding: 'now' }))
   await load(cluster, keys)
   for (let index = 1; index < count; index++) await cluster.settle(cluster.join(`n${index}`, { bootstrap: ['n0'] }))
@@ -194,7 +194,7 @@ describe('leaving', () => {
 
   it('does not end before the new owner knows, over a network that loses messages', async () => {
     for (const seed of [9, 10, 11]) {
-      const cluster = await ringOf(5, { seed, lossShare: 0.1, overlay: { joinMs: 20_000 } })
+      const cluster = await ringOf(5, { seed, lossShare: 0.1, overlay: { copies: 1, joinMs: 20_000 } })
       const [, second, , fourth] = inOrder(cluster)
       await cluster.settle(Promise.all([second!, fourth!].map(async name => { await cluster.leave(name, 300_000) })))
       assertServedTiles(cluster.nodes)

@@ -42,7 +42,7 @@ async function ringOf (cluster: Cluster, count: number): Promise<string[]> {
 describe('a ring that stops and starts again', () => {
   for (const seed of [1, 2, 3]) {
     it(`has the same claims and all records, in whatever order its nodes come back (seed ${seed})`, async () => {
-      const cluster = new Cluster({ seed })
+      const cluster = new Cluster({ seed, overlay: { copies: 1 } })
       const keys = await ringOf(cluster, 7)
       const before = claimsOf(cluster)
       const names = [...cluster.nodes.keys()]
@@ -61,7 +61,7 @@ describe('a ring that stops and starts again', () => {
   }
 
   it('reads as complete again as soon as a node that was gone is back, without a list of others', async () => {
-    const cluster = new Cluster({ seed: 4 })
+    const cluster = new Cluster({ seed: 4, overlay: { copies: 1 } })
     const keys = await ringOf(cluster, 5)
     const gone = [...cluster.nodes.values()].find(({ name, ownership }) => name !== 'n0' && ownership!.run()!.interval.low.length > 0)!
     cluster.stop(gone.name)
@@ -72,7 +72,7 @@ describe('a ring that stops and starts again', () => {
   })
 
   it('tells a joiner what it was given when the giver died at that very moment and is back', async () => {
-    const cluster = new Cluster({ seed: 5 })
+    const cluster = new Cluster({ seed: 5, overlay: { copies: 1 } })
     const slow = new MemoryStore(async () => { await new Promise<void>(resolve => { cluster.world.clock.schedule(flushMs, { run: resolve }) }) })
     await cluster.settle(cluster.join('n0', { founding: 'now', store: slow }))
     await cluster.settle(cluster.start('j', { bootstrap: ['n0'] }))
@@ -90,7 +90,7 @@ describe('a ring that stops and starts again', () => {
   })
 
   it('lets a node join anew that finds all it owned decided for another', async () => {
-    const cluster = new Cluster({ seed: 6 })
+    const cluster = new Cluster({ seed: 6, overlay: { copies: 1 } })
     const keys = await ringOf(cluster, 3)
     const { node, ownership } = cluster.get('n1')
     const [before] = ownership!.ownedRuns()

@@ -63,7 +63,7 @@ export class FakeRing {
     const lows = [new Uint8Array(0), ...boundaries]
     lows.forEach((low, node) => { this.owners.push({ interval: { low, high: lows[node + 1] }, node }) })
     for (let index = 0; index < lows.length + spare; index++) this.nodes.push(this.#node(index, storeOf(index), init))
-    for (const { interval, node } of this.owners) this.nodes[node]!.storage.holdings.gained(interval)
+    for (const { interval, node } of this.owners) this.gain(node, interval)
   }
 
   get any (): Storage {
@@ -100,7 +100,7 @@ export class FakeRing {
   async move (interval: Interval, to: number, session = `move-${to}-${this.nodes[0]!.host.random()}`): Promise<void> {
     const from = this.ownerOf({ key: interval.low, below: false }).node
     const [giver, taker] = [this.nodes[from]!, this.nodes[to]!]
-    const request = { session, interval, source: giver.member, learners: [taker.member] }
+    const request = { session, interval, source: giver.member, learners: [{ ...taker.member, holds: false }] }
     const { holdings } = giver.storage
     const signal = giver.host.deadline(60_000)
     await holdings.fill(request, signal)
@@ -108,10 +108,22 @@ export class FakeRing {
     await giver.store.batch([]) // the promise
     await holdings.tail(request, signal)
     this.decide(interval, to)
-    giver.storage.holdings.lost(interval, taker.member.id)
-    taker.storage.holdings.gained(interval)
+    this.lose(from, interval, to)
+    this.gain(to, interval)
     thaw()
     holdings.release(request, true)
+  }
+
+  /** Tell a node that it owns interval, as ownership does. */
+  gain (node: number, interval: Interval): void {
+    this.nodes[node]!.storage.holdings.held(interval)
+    this.nodes[node]!.storage.holdings.gained(interval)
+  }
+
+  /** Tell a node that another owns interval, and it keeps no copy. */
+  lose (node: number, interval: Interval, to: number): void {
+    this.nodes[node]!.storage.holdings.lost(interval)
+    this.nodes[node]!.storage.holdings.released(interval, this.nodes[to]!.member.id)
   }
 
   decide (interval: Interval, node: number): void {
@@ -121,7 +133,7 @@ export class FakeRing {
 
   /** The run of adjacent intervals of one node around target, cut at what is frozen. */
   owned (target: Target): Owned {
-    return { interval: this.ownerOf(target).interval, floorMs: this.floorMs }
+    return { interval: this.ownerOf(target).interval, floorMs: this.floorMs, ceilingMs: Infinity, copies: 1 }
   }
 
   async #thawed (target: Target): Promise<void> {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { fromString } from 'uint8arrays/from-string'
 import { toString } from 'uint8arrays/to-string'
-import { arriveMethod, closeMethod, findMethod, offerMethod, putMethod, rangeMethod } from '../../storage/messages.ts'
+import { arriveMethod, closeMethod, digestMethod, fillMethod, findMethod, learnMethod, offerMethod, putMethod, rangeMethod } from '../../storage/messages.ts'
 import { idKey, placeKey } from '../../storage/records/key-layout.ts'
 import { idHash } from '../../storage/records/id-hash.ts'
 import { decodeHeld, encodeHeld, hasOpen, isLive, kindOf, versionOf, withoutValue } from '../../storage/records/record.ts'
@@ -140,6 +140,27 @@ describe('messages of storage', () => {
     const rows = [{ key: bytes('a'), value: bytes('x') }]
     assert.equal(hex(rangeMethod.reply.encode({ rows, next: bytes('b') })), plain('0a 04 01 61 02 78  12 01 62'))
     assert.equal(hex(offerMethod.request.encode({ rows })), plain('0a 04 01 61 02 78'))
+  })
+
+  it('hold the requests of a fill in the bytes laid down', () => {
+    const interval = { low: bytes('a'), high: undefined }
+    const source = { id: 'm', contact: { id: 'c', addresses: [] } }
+    const learn = { session: 's', interval, source, round: 1, holds: true, tail: true }
+    assert.equal(hex(learnMethod.request.encode(learn)), plain('0a 01 73  12 03 0a 01 61  1a 08 0a 01 6d 12 03 0a 01 63  20 01  28 01  30 01'))
+    const fill = { session: 's', interval, round: 2, keys: [bytes('k'), new Uint8Array(0)], parts: [{ low: bytes('a'), high: bytes('b') }], more: true }
+    const encoded = fillMethod.request.encode(fill)
+    assert.equal(hex(encoded), plain('0a 01 73  12 03 0a 01 61  18 02  22 01 6b 22 00  2a 06 0a 01 61 12 01 62  30 01'))
+    const decoded = fillMethod.request.decode(encoded)
+    assert.deepEqual([decoded.keys.map(hex), decoded.parts.map(({ low, high }) => [hex(low), hex(high!)]), decoded.more], [['6b', ''], [['61', '62']], true])
+  })
+
+  it('hold a digest in the bytes laid down', () => {
+    const hash = Uint8Array.of(0xaa, 0xbb)
+    assert.equal(hex(digestMethod.request.encode({ session: 's', interval: { low: bytes('a'), high: bytes('b') } })), plain('0a 01 73  12 06 0a 01 61 12 01 62'))
+    const encoded = digestMethod.row.encode({ stretches: [{ high: bytes('b'), rows: 3, hash }, { high: undefined, rows: 0, hash }] })
+    assert.equal(hex(encoded), plain('0a 09 0a 01 62 10 03 1a 02 aabb  0a 04 1a 02 aabb'))
+    const { stretches } = digestMethod.row.decode(encoded)
+    assert.deepEqual(stretches.map(({ high, rows, hash }) => [high && hex(high), rows, hex(hash)]), [['62', 3, 'aabb'], [undefined, 0, 'aabb']])
   })
 
   it('carry each kind of extent and space', () => {

@@ -124,6 +124,10 @@ const noHoldings: Holdings = {
   release: () => {},
   refuseFills: () => {},
   isFilling: () => false,
+  drained: async () => true,
+  isFull: () => true,
+  gained: () => {},
   lost: () => {},
-  gained: () => {}
+  held: () => {},
+  released: () => {}
 }

@@ -1,6 +1,7 @@
 // The network between simulated nodes: each packet takes its own time, so packets overtake each other, and may be lost;
 // notices may come twice. Cuts part groups of nodes in one or both directions. A dead node (its process ended) answers
-// by a refusal, as an operating system does for a closed port; a silent one (its machine lost power) answers nothing.
+// by a refusal, as an operating system does for a closed port; a silent one (its machine lost power) and one that sleeps
+// (its lid is closed) answer nothing.
 // Bandwidth is not modeled, and a connection outlives any cut: what is sent into a cut is gone, which is harsher than
 // TCP's resending. Every delivery goes into the digest.
 
@@ -41,7 +42,8 @@ export function drawLatency (latency: Latency, random: Random): number {
 export class Network {
   readonly #clock: VirtualClock
   readonly #digest: Digest
-  readonly #init: NetworkInit
+  /** May be replaced during a run. */
+  conditions: NetworkInit
   readonly #cuts = new Set<Cut>()
   readonly #methodHashes = new Map<string, number>()
   /** Packets delivered since the start. */
@@ -50,7 +52,7 @@ export class Network {
   constructor ({ clock, digest }: NetworkComponents, init: NetworkInit) {
     this.#clock = clock
     this.#digest = digest
-    this.#init = init
+    this.conditions = init
   }
 
   /** Nothing gets from one group to the other until the returned function is called. */
@@ -64,7 +66,7 @@ export class Network {
     const { from, to } = packet
     if (from === to) { this.#clock.schedule(0, packet); return }
     if (from.state === 'silent' || this.#isCut(from.self.id, to.self.id)) return
-    const { latencyMs, lossShare, duplicateShare } = this.#init
+    const { latencyMs, lossShare, duplicateShare } = this.conditions
     const random = from.networkRandom
     if (packet.kind >= packetKinds.request && lossShare > 0 && random.next() < lossShare) return
     this.#clock.schedule(drawLatency(latencyMs, random), packet)
@@ -76,6 +78,7 @@ export class Network {
   deliver (packet: Packet): void {
     const { to } = packet
     if (to.state === 'up') {
+      if (to.asleep) return
       if (to.paused) { to.hold(packet); return }
       this.delivered++
       this.#note(packet)

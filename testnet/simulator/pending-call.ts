@@ -7,6 +7,7 @@ import type { VirtualClock } from './clock.ts'
 import type { EventId, Task } from './event-queue.ts'
 import type { Link } from './link.ts'
 import type { SimHost } from './sim-host.ts'
+import { timerMsMin } from './sim-timers.ts'
 import { listenAbort } from '../../node/listen-abort.ts'
 
 export class PendingCall implements Task {
@@ -35,7 +36,7 @@ export class PendingCall implements Task {
     this.#options = options
     this.#resolve = resolve
     this.#reject = reject
-    this.#deadline = clock.schedule(options.deadlineMs, this)
+    this.#deadline = clock.schedule(Math.max(timerMsMin, options.deadlineMs), this)
     link.addCall(this)
     if (options.signal !== undefined) {
       this.#onAbort = () => { this.reject(new AbortError(`the caller gave up ${method}`)) }

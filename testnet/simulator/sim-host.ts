@@ -62,6 +62,8 @@ export class SimHost implements Host {
   readonly networkRandom: Random
   state: SimState = 'up'
   paused = false
+  /** While it is paused: is what comes lost, and not kept? */
+  asleep = false
   wallOffsetMs = 0
   readonly #clock: VirtualClock
   readonly #find: (id: string) => SimHost

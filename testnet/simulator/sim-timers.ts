@@ -9,6 +9,9 @@ import type { Task } from './event-queue.ts'
 import type { SimHost } from './sim-host.ts'
 import { listenAbort } from '../../node/listen-abort.ts'
 
+/** Node's setTimeout waits no less. Without this, waits that halve what is left of a deadline would never come to its end. */
+export const timerMsMin = 1
+
 class Timer implements Task {
   id: TimerId = -1
   canceled = false
@@ -37,7 +40,7 @@ export class SimTimers {
 
   after (ms: number, fn: () => void): TimerId {
     const timer = new Timer(this, fn)
-    timer.id = this.#clock.schedule(Math.max(0, ms), timer)
+    timer.id = this.#clock.schedule(Math.max(timerMsMin, ms), timer)
     return timer.id
   }
 

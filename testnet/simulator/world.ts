@@ -81,12 +81,23 @@ export class World {
   /** Ends a machine: nothing comes from it any more, no refusal either. */
   vanish (name: string): void { this.#get(name).end('silent') }
 
-  /** Stops a node in its tracks, as SIGSTOP or a laptop's lid do; its clock goes on. */
+  /** Stops a node in its tracks, as SIGSTOP does: its clock goes on, and what is sent to it waits. */
   pause (name: string): void { this.#get(name).paused = true }
 
+  /** Stops a node as a laptop's lid does: its clock goes on, and what is sent to it is lost. */
+  suspend (name: string): void {
+    const host = this.#get(name)
+    host.paused = true
+    host.asleep = true
+  }
+
+  isPaused (name: string): boolean { return this.#get(name).paused }
+
+  /** Ends a pause or a sleep. */
   resume (name: string): void {
     const host = this.#get(name)
     host.paused = false
+    host.asleep = false
     host.release()
   }
 

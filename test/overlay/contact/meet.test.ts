@@ -24,7 +24,7 @@ async function startAll (cluster: Cluster, names: readonly string[]): Promise<vo
 describe('founding', function () {
   for (const seed of [1, 2, 3, 4, 5]) {
     it(`gives one ring where five start at the same moment, each with all others in its list (seed ${seed})`, async () => {
-      const cluster = new Cluster({ seed })
+      const cluster = new Cluster({ seed, overlay: { copies: 1 } })
       await startAll(cluster, ['a', 'b', 'c', 'd', 'e'])
       assert.equal(chainsOf(cluster).length, 1)
       assertServedTiles(cluster.nodes)
@@ -34,7 +34,7 @@ describe('founding', function () {
 
   it('gives one ring over a network that loses one message in ten', async () => {
     for (const seed of [6, 7]) {
-      const cluster = new Cluster({ seed, lossShare: 0.1, overlay: { joinMs: 20_000 } })
+      const cluster = new Cluster({ seed, lossShare: 0.1, overlay: { copies: 1, joinMs: 20_000 } })
       await startAll(cluster, ['a', 'b', 'c', 'd', 'e'])
       assert.equal(chainsOf(cluster).length, 1, `seed ${seed}`)
       await cluster.run({ untilMs: cluster.world.now() + 30_000 })
@@ -43,7 +43,7 @@ describe('founding', function () {
   })
 
   it('gives one ring where each knows only the next', async () => {
-    const cluster = new Cluster({ seed: 8 })
+    const cluster = new Cluster({ seed: 8, overlay: { copies: 1 } })
     const names = ['a', 'b', 'c', 'd']
     const nodes = await cluster.settle(Promise.all(names.map(async (name, index) => await cluster.start(name, { bootstrap: [names[(index + 1) % names.length]!] }))))
     await cluster.settle(Promise.all(nodes.map(async ({ overlay }) => { await overlay.whenServing() })))
@@ -52,7 +52,7 @@ describe('founding', function () {
   })
 
   it('waits for long where one of the list refuses, and then gives one ring', async () => {
-    const cluster = new Cluster({ seed: 9 })
+    const cluster = new Cluster({ seed: 9, overlay: { copies: 1 } })
     const names = ['a', 'b', 'c', 'absent']
     const nodes = await cluster.settle(Promise.all(names.slice(0, 3).map(async name => await cluster.start(name, { bootstrap: names }))))
     await cluster.run({ untilMs: foundAfterMs - 1000 })
@@ -64,7 +64,7 @@ describe('founding', function () {
   })
 
   it('waits for one of the list that starts late', async () => {
-    const cluster = new Cluster({ seed: 10 })
+    const cluster = new Cluster({ seed: 10, overlay: { copies: 1 } })
     const names = ['a', 'b', 'late']
     const nodes = await cluster.settle(Promise.all(['a', 'b'].map(async name => await cluster.start(name, { bootstrap: names }))))
     await cluster.run({ untilMs: 20_000 })
@@ -75,7 +75,7 @@ describe('founding', function () {
   })
 
   it('founds at once when told so, and not at all with a ring in its list', async () => {
-    const cluster = new Cluster({ seed: 11 })
+    const cluster = new Cluster({ seed: 11, overlay: { copies: 1 } })
     await cluster.settle(cluster.join('first', { founding: 'now' }))
     assert.equal(cluster.world.now(), 0)
     await cluster.settle(cluster.join('second', { bootstrap: ['first', 'absent'] }))
@@ -86,7 +86,7 @@ describe('founding', function () {
 
   it('does not found while the ring of its list answers, though it lets nobody in', async () => {
     // nothing can be cut: the ring's only node is changing all the time
-    const cluster = new Cluster({ seed: 12, overlay: { joinAttemptsMax: 4 } })
+    const cluster = new Cluster({ seed: 12, overlay: { copies: 1, joinAttemptsMax: 4 } })
     const { ownership } = await cluster.settle(cluster.join('first', { founding: 'now' }))
     const gate = ownership!.freeze({ low: Uint8Array.of(1), high: undefined })
     await cluster.settle(cluster.start('second', { bootstrap: ['first'] }))

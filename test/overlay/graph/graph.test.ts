@@ -50,7 +50,7 @@ async function preparedRing (cluster: Cluster, count: number): Promise<void> {
 describe('the skip graph', () => {
   it('has exactly the lists that the vectors ask for when nodes come one after the other', async () => {
     for (const seed of [1, 2]) {
-      const cluster = new Cluster({ seed })
+      const cluster = new Cluster({ seed, overlay: { copies: 1 } })
       await cluster.settle(cluster.join('n0', { founding: 'now' }))
       for (let index = 1; index < 14; index++) {
         await cluster.settle(cluster.join(`n${index}`, { bootstrap: ['n0'] }))
@@ -63,7 +63,7 @@ describe('the skip graph', () => {
   })
 
   it('comes to these lists by refresh when many come at once', async () => {
-    const cluster = new Cluster({ seed: 3 })
+    const cluster = new Cluster({ seed: 3, overlay: { copies: 1 } })
     await cluster.settle(cluster.join('n0', { founding: 'now' }))
     await cluster.settle(Promise.all(Array.from({ length: 15 }, async (_, index) => await cluster.join(`n${index + 1}`, { bootstrap: ['n0'] }))))
     await cluster.run({ untilMs: cluster.world.now() + 120_000 })
@@ -71,7 +71,7 @@ describe('the skip graph', () => {
   })
 
   it('comes up from disk with the links that were kept', async () => {
-    const cluster = new Cluster({ seed: 4 })
+    const cluster = new Cluster({ seed: 4, overlay: { copies: 1 } })
     await preparedRing(cluster, 30)
     assert.deepEqual(present(cluster, 0), wanted(cluster, 0))
     await cluster.run({ untilMs: cluster.world.now() + 60_000 })
@@ -79,7 +79,7 @@ describe('the skip graph', () => {
   })
 
   it('closes its upper lists over nodes that died, and level 0 over none, since these still own their keys', async () => {
-    const cluster = new Cluster({ seed: 5 })
+    const cluster = new Cluster({ seed: 5, overlay: { copies: 1 } })
     await preparedRing(cluster, 24)
     const dead = ['n3', 'n4', 'n11', 'n20']
     const before = present(cluster, 0)
@@ -90,7 +90,7 @@ describe('the skip graph', () => {
   })
 
   it('closes all lists over nodes that left', async () => {
-    const cluster = new Cluster({ seed: 6 })
+    const cluster = new Cluster({ seed: 6, overlay: { copies: 1 } })
     await preparedRing(cluster, 24)
     await cluster.settle(Promise.all(['n3', 'n4', 'n5', 'n11', 'n23', 'n0'].map(async name => { await cluster.leave(name, 60_000) })))
     await cluster.run({ untilMs: cluster.world.now() + 180_000 })
@@ -98,7 +98,7 @@ describe('the skip graph', () => {
   })
 
   it('takes a node that comes back on its old disk after leaving for a new one at a new place', async () => {
-    const cluster = new Cluster({ seed: 7 })
+    const cluster = new Cluster({ seed: 7, overlay: { copies: 1 } })
     await preparedRing(cluster, 12)
     const placementBefore = cluster.get('n5').overlay.self()!.placement
     await cluster.settle(cluster.leave('n5', 60_000))

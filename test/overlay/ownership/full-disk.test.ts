@@ -131,7 +131,7 @@ describe('a change of owner while a disk is full', () => {
   }
 
   it('reaches a joiner whose disk was full when it was told, though the giver has restarted since', async () => {
-    const cluster = new Cluster({ seed: 1 })
+    const cluster = new Cluster({ seed: 1, overlay: { copies: 1 } })
     const slow = new MemoryStore(async () => { await new Promise<void>(resolve => { cluster.world.clock.schedule(flushMs, { run: resolve }) }) })
     const disk = new FlakyStore()
     const { node } = await cluster.settle(cluster.join('giver', { founding: 'now', store: slow }))

@@ -42,8 +42,8 @@ describe('ownership', () => {
     assert.deepEqual(kinds(ownership, 19, 20, 79, 80), ['elsewhere', 'serving', 'serving', 'elsewhere'])
     const standing = ownership.standing(on(50))
     assert(standing.kind === 'serving')
-    assert.deepEqual([standing.owned, standing.view.epoch, standing.view.owner.contact.id], [{ interval: span(20, 80), floorMs: 700 }, 3, 'me'])
-    assert.deepEqual(told, [{ gained: [span(20, 80)], lost: [] }])
+    assert.deepEqual([standing.owned, standing.view.epoch, standing.view.owner.contact.id], [{ interval: span(20, 80), floorMs: 700, ceilingMs: Infinity, copies: 1 }, 3, 'me'])
+    assert.deepEqual(told, [{ gained: [span(20, 80)], lost: [], held: [span(20, 80)], released: [] }])
   })
 
   it('owns the keys just below its high, and not those below its low', async () => {
@@ -81,13 +81,13 @@ describe('ownership', () => {
     assert.deepEqual([kinds(ownership, 60), gate.isOpen], [['serving'], true])
   })
 
-  it('knows its ring also while all that it owns is changing hands, so that no other ring is taken for it', async () => {
+  it('knows its ring and its place also while all that it owns is changing hands', async () => {
     const { ownership } = await open(new MemoryStore())
     assert.equal(ownership.chain, undefined)
     const own = claim('me', 1)
     await ownership.learn([piece(0, lineEnd, own)])
     ownership.freeze(span(0, lineEnd))
-    assert.deepEqual([ownership.run(), ownership.chain], [undefined, own.chain])
+    assert.deepEqual([ownership.runs(), ownership.run()?.interval, ownership.chain], [[], span(0, lineEnd), own.chain])
   })
 
   it('stops answering from its own promise on, at once, and promises when that is flushed', async () => {
@@ -122,7 +122,8 @@ describe('ownership', () => {
     const successor = claim('you', 2)
     await ownership.learn([piece(100, lineEnd, successor)])
     assert.deepEqual([runs(ownership), kinds(ownership, 100)], [[[0, 100]], ['elsewhere']])
-    assert.deepEqual(told[1], { gained: [], lost: [piece(100, lineEnd, successor)] })
+    const lost = [piece(100, lineEnd, successor)]
+    assert.deepEqual(told[1], { gained: [], lost, held: [], released: lost })
     await ownership.learn([piece(100, lineEnd, claim('me', 1))])
     assert.deepEqual(kinds(ownership, 100), ['elsewhere'], 'older news is none')
   })
@@ -142,12 +143,12 @@ describe('ownership', () => {
     const register: Register = { claim: claim('me', 1, { floor: 500 }), promised: undefined, accepted: undefined, ceiling }
     await store.batch(new RegisterStore(store).operations({ put: [{ interval: span(0, 100), value: register }], remove: [] }))
     const { ownership, told } = await open(new MemoryStore(undefined, store.rows))
-    assert.deepEqual([kinds(ownership, 50), ownership.ownedRuns().map(ends), ownership.run()], [['changing'], [[0, 100]], undefined])
+    assert.deepEqual([kinds(ownership, 50), ownership.ownedRuns().map(ends), ownership.runs()], [['changing'], [[0, 100]], []])
     ownership.confirmOwn()
     const standing = ownership.standing(on(50))
     assert(standing.kind === 'serving')
     assert.equal(standing.owned.floorMs, ceiling)
-    assert.deepEqual(told, [{ gained: [span(0, 100)], lost: [] }])
+    assert.deepEqual(told, [{ gained: [span(0, 100)], lost: [], held: [span(0, 100)], released: [] }])
     await ownership.learn([piece(0, 100, claim('me', 2, { floor: 9100 }))])
     const renewed = ownership.standing(on(50))
     assert(renewed.kind === 'serving')

@@ -19,7 +19,7 @@ function gatedStore (): { store: MemoryStore, flush: () => void } {
 describe('the writer', () => {
   it('counts a decided write for decisions and not for reads', async () => {
     const { store, flush } = gatedStore()
-    const writer = new Writer({ store, onFlushed: () => {} })
+    const writer = new Writer({ store, onFlushed: () => {}, spread: () => undefined })
     const written = writer.write([{ key: bytes('a'), value: bytes('1') }])
     assert.deepEqual(writer.latest(bytes('a')), bytes('1'))
     assert.equal(store.getSync(bytes('a')), undefined)
@@ -34,7 +34,7 @@ describe('the writer', () => {
 
   it('tells a follower what is decided while it follows, and what was not flushed when it began', async () => {
     const { store, flush } = gatedStore()
-    const writer = new Writer({ store, onFlushed: () => {} })
+    const writer = new Writer({ store, onFlushed: () => {}, spread: () => undefined })
     const written = [writer.write([{ key: bytes('b'), value: bytes('1') }])]
     const follower = writer.follow({ low: bytes('b'), high: bytes('d') })
     for (const key of ['a', 'c', 'd']) written.push(writer.write([{ key: bytes(key), value: bytes('1') }]))
@@ -50,7 +50,7 @@ describe('the writer', () => {
 
   it('forgets what could not be flushed', async () => {
     const store = new FlakyStore()
-    const writer = new Writer({ store, onFlushed: () => {} })
+    const writer = new Writer({ store, onFlushed: () => {}, spread: () => undefined })
     store.isFull = true
     await assert.rejects(writer.write([{ key: bytes('a'), value: bytes('1') }]), { name: 'StoreFullError' })
     assert.equal(writer.latest(bytes('a')), undefined)

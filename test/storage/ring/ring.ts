@@ -19,7 +19,7 @@ export class Ring {
   readonly random: Random
 
   constructor (init: ClusterInit) {
-    this.cluster = new Cluster({ latencyMs: { median: 5, sigma: 0.4 }, ...init })
+    this.cluster = new Cluster({ latencyMs: { median: 5, sigma: 0.4 }, ...init, overlay: { copies: 1, ...init.overlay } })
     this.random = new Random(init.seed, 'test')
   }
 

@@ -6,7 +6,7 @@ import { Cluster } from '../../../testnet/simulator/cluster.ts'
 
 /** Three nodes; n0 stays, of the others `going` goes. Then n0 hears of claims over its own keys that name the one that went. */
 async function claimsNaming (go: (cluster: Cluster, name: string) => Promise<void> | void): Promise<void> {
-  const cluster = new Cluster({ seed: 1 })
+  const cluster = new Cluster({ seed: 1, overlay: { copies: 1 } })
   await cluster.settle(cluster.join('n0', { founding: 'now' }))
   for (const name of ['n1', 'n2']) await cluster.settle(cluster.join(name, { bootstrap: ['n0'] }))
   const { memberId } = cluster.get('n1').overlay
@@ -30,7 +30,7 @@ describe('the checker of who owns the line', () => {
   })
 
   it('looks at what a stopped node holds on its disk, too: what only that one knows is no gap', async () => {
-    const cluster = new Cluster({ seed: 2 })
+    const cluster = new Cluster({ seed: 2, overlay: { copies: 1 } })
     await cluster.settle(cluster.join('n0', { founding: 'now' }))
     for (const name of ['n1', 'n2']) await cluster.settle(cluster.join(name, { bootstrap: ['n0'] }))
     await cluster.settle(cluster.leave('n0', 60_000))

@@ -1,7 +1,7 @@
 // The newest decided claims, over all stores, cover the line: each key has exactly one owner, which is up and serves it or
-// is changing it, or which the test has stopped: its disk keeps the claim for its next start. A node that has left is
-// nobody's owner any more. Checked when claims change, once the ring is whole, and at rest in the strict form: the served
-// runs tile the line.
+// is changing it, or which the test has stopped: its disk keeps the claim for its next start. Where the test has taken the
+// disk too, the claim names that member until another takes over. A node that has left is nobody's owner any more. Checked
+// when claims change, once the ring is whole, and at rest in the strict form: the served runs tile the line.
 
 import { compareHighs, compareKeys, everything, isBelow, type Interval } from '../../../overlay/interval.ts'
 import { IntervalMap } from '../../../overlay/interval-map.ts'
@@ -16,15 +16,15 @@ export class Tiling implements Checker {
   #revisions = -1
   /** The line was covered once; from then on it must be. */
   #covered = false
-  /** Nodes that the test took away with their disks, until they are up again. */
+  /** Nodes that the test took away, with what they knew, until they have read their stores again. */
   readonly #excused = new Map<MemberId, SimNode>()
 
   check (nodes: ReadonlyMap<string, SimNode>): void {
     let revisions = 0
-    for (const node of nodes.values()) revisions += node.ownership?.revision ?? 0
+    for (const { isStarted, ownership } of nodes.values()) if (isStarted) revisions += ownership?.revision ?? 0
     if (revisions === this.#revisions) return
     this.#revisions = revisions
-    const present = [...nodes.values()].filter(({ ownership }) => ownership !== undefined)
+    const present = [...nodes.values()].filter(({ isStarted }) => isStarted)
     for (const { overlay } of present) this.#excused.delete(overlay.memberId)
     const owners = new Set([...present.map(({ overlay }) => overlay.memberId), ...this.#excused.keys()])
     const fault = faultOf(newestClaims([...present, ...this.#excused.values()]), owners)
@@ -32,9 +32,14 @@ export class Tiling implements Checker {
     this.#covered = fault === undefined
   }
 
+  /** The newest decided claims that any store holds, those of nodes that were taken away too. */
+  newest (nodes: ReadonlyMap<string, SimNode>): IntervalMap<Claim> {
+    return newestClaims([...[...nodes.values()].filter(({ isStarted }) => isStarted), ...this.#excused.values()])
+  }
+
   /** The test has stopped or killed node, which has not left: it may still be named as an owner. */
   excuse (node: SimNode): void {
-    if (node.ownership !== undefined) this.#excused.set(node.overlay.memberId, node)
+    if (node.isStarted) this.#excused.set(node.overlay.memberId, node)
     this.lookAgain()
   }
 

@@ -1,0 +1,264 @@
+// Keeps the pieces that this node owns or holds copies of alive: leases are renewed, members that fall silent are
+// replaced, and when an owner falls silent one of its members takes the piece over. All of it by `change`; a wrong guess
+// costs time, never a key (docs/ownership.md, "Leases", "Copies" and "Takeover").
+
+import { errorName } from '../errors.ts'
+import type { Host } from '../host.ts'
+import type { Interval } from '../interval.ts'
+import type { Member, MemberId } from '../member.ts'
+import type { StoreIdentity } from '../store-identity.ts'
+import { endsAt } from './adjacent.ts'
+import { change, livingContact, type ChangeComponents, type ChangeInit, type ChangeRequest } from './change.ts'
+import { isMember, sameClaim, type Claim, type Piece } from './claim.ts'
+import { nextMembers, sameMembers, wantedMembers, type CopiesInit, type Wanted } from './membership.ts'
+import { leaseMethod, pingMethod } from './messages.ts'
+import type { Ownership } from './ownership.ts'
+import { Renewal, type RenewalInit } from './renewal.ts'
+import { Watch, type WatchInit } from './watch.ts'
+
+export interface KeeperComponents extends Omit<ChangeComponents, 'isSuspect'> {
+  readonly host: Host
+  readonly identity: StoreIdentity
+  readonly ownership: Ownership
+  /** Its contact is to be found again after a restart. */
+  remember (member: Member): Promise<void>
+  /** May this node take over now? */
+  isServing (): boolean
+  /** The nodes beside this one, nearest first. */
+  beside (): Promise<Omit<Wanted, 'self'>>
+  /** Do work while this node changes nothing else of its own accord; undefined when it is busy. */
+  alone<T> (work: () => Promise<T>): Promise<T> | undefined
+}
+
+export interface KeeperInit extends ChangeInit, RenewalInit, WatchInit, CopiesInit {
+  /** Pings without an answer after which a member that a write waits for is replaced. */
+  readonly evictPings: number
+  /** Milliseconds that a takeover waits where the taker is not the left neighbor, times a random number up to 1; twice that where it is no neighbor. */
+  readonly takeoverMs: number
+  /** Milliseconds without a lease after which an owner claims its piece anew. */
+  readonly regainMs: number
+  /** Milliseconds from a change of claims to a look whether members should be others. */
+  readonly tendMs: number
+}
+
+export class Keeper {
+  readonly #components: KeeperComponents
+  readonly #init: KeeperInit
+  readonly #stopping: AbortSignal
+  readonly #watch: Watch
+  readonly #renewal: Renewal
+  /** Members that a write waits for. */
+  readonly #awaited = new Set<MemberId>()
+  /** Silent members and owners whose pieces are being seen to. */
+  readonly #evicting = new Set<MemberId>()
+  readonly #taking = new Set<MemberId>()
+  #unleasedMs: number | undefined
+  #isTendingSoon = false
+  #watched: { revision: number, members: Member[] } = { revision: -1, members: [] }
+
+  constructor (components: KeeperComponents, init: KeeperInit, stopping: AbortSignal) {
+    const { host, identity, ownership } = components
+    this.#components = components
+    this.#init = init
+    this.#stopping = stopping
+    this.#watch = new Watch({
+      host,
+      watched: () => this.#toWatch(),
+      bootOf: member => ownership.granted.bootOf(member),
+      died: (member, boot) => { ownership.granted.noteDeath(member, boot) },
+      missed: (member, misses, refused) => { this.#missed(member, misses, refused) }
+    }, init)
+    this.#renewal = new Renewal({
+      host,
+      identity,
+      ownership,
+      contactOf: components.contactOf,
+      heard: member => { this.#watch.heard(member) },
+      unanswered: member => { this.#ask(member) }
+    }, init)
+  }
+
+  start (): void {
+    const { host, identity, ownership, remember } = this.#components
+    host.handle(pingMethod, () => ({ member: identity.member, boot: identity.boot }))
+    host.handle(leaseMethod, async request => {
+      for (const member of request.members) await remember(member)
+      for (const owner of new Set(request.pieces.map(({ claim }) => claim.owner))) this.#watch.heard(owner)
+      return await ownership.lend(request)
+    })
+    ownership.onUnleased = () => { this.#renewal.soon() }
+    this.#watch.start()
+    this.#renewal.start()
+    this.#renewal.soon()
+  }
+
+  /** No lease is held any more when this node stops to answer. */
+  stop (): void {
+    this.#watch.stop()
+    this.#renewal.stop()
+    this.#components.ownership.dropLeases()
+  }
+
+  isSuspect (member: MemberId): boolean {
+    return this.#watch.isSuspect(member)
+  }
+
+  /** A write waits for member, which did not take it. */
+  unanswered (member: MemberId): void {
+    this.#awaited.add(member)
+    this.#ask(member)
+  }
+
+  /** Claims or neighbors have changed: look soon whether members should be others. */
+  tendSoon (): void {
+    if (this.#isTendingSoon || this.#init.copies === 1) return
+    this.#isTendingSoon = true
+    const { host } = this.#components
+    host.after(this.#init.tendMs * (0.5 + host.random()), () => {
+      this.#isTendingSoon = false
+      void this.tend()
+    })
+  }
+
+  /** One step: claim anew what has lost its leases, else bring the members of one piece closer to those wanted. */
+  async tend (): Promise<void> {
+    if (this.#stopping.aborted || !this.#components.isServing()) return
+    try {
+      if (await this.#regain() || await this.#components.alone(async () => await this.#followNeighbors()) === true) this.tendSoon()
+    } catch (error) {
+      this.#components.host.log.debug({ error: errorName(error) }, 'members stay as they are for now')
+    }
+  }
+
+  #ask (id: MemberId): void {
+    const member = this.#components.contactOf(id)
+    if (member !== undefined) this.#watch.unanswered(member)
+  }
+
+  #toWatch (): Member[] {
+    const { ownership, identity, contactOf } = this.#components
+    if (this.#watched.revision === ownership.revision) return this.#watched.members
+    const ids = new Set<MemberId>()
+    for (const { value: { claim } } of ownership.registers.entries()) {
+      if (!isMember(claim, identity.member)) continue
+      for (const id of claim.owner === identity.member ? claim.members : [claim.owner]) if (id !== identity.member) ids.add(id)
+    }
+    this.#watched = { revision: ownership.revision, members: [...ids].flatMap(id => contactOf(id) ?? []) }
+    return this.#watched.members
+  }
+
+  #missed (member: Member, misses: number, refused: boolean): void {
+    const isSuspect = refused || misses >= this.#init.pingsMax
+    if (isSuspect || (this.#awaited.has(member.id) && misses >= this.#init.evictPings)) void this.#once(this.#evicting, member.id, async () => { await this.#evict(member.id) })
+    if (isSuspect) void this.#once(this.#taking, member.id, async () => { await this.#takeOver(member.id) })
+  }
+
+  async #once (running: Set<MemberId>, id: MemberId, work: () => Promise<void>): Promise<void> {
+    if (running.has(id) || this.#stopping.aborted) return
+    running.add(id)
+    try {
+      await work()
+    } catch (error) {
+      this.#components.host.log.debug({ member: id, error: errorName(error) }, 'a silent peer is seen to later')
+    } finally {
+      running.delete(id)
+    }
+  }
+
+  /** Own pieces go on without a silent member; it is replaced when there is another. */
+  async #evict (id: MemberId): Promise<void> {
+    this.#awaited.delete(id)
+    const { ownership } = this.#components
+    for (const { interval, value: { claim } } of ownership.ownedSegments()) {
+      if (!isMember(claim, id)) continue
+      await this.#changeOwn(interval, claim, this.#living(claim).filter(member => member.id !== id), 'evict')
+    }
+    this.tendSoon()
+  }
+
+  async #changeOwn (interval: Interval, claim: Claim, members: readonly Member[], why: string): Promise<boolean> {
+    if (2 * members.filter(({ id }) => isMember(claim, id)).length <= claim.members.length) return false
+    const { host, identity } = this.#components
+    return await this.#change({ interval, owner: { id: identity.member, contact: host.self }, members }, why)
+  }
+
+  /** Pieces of a silent owner whose members this node is among: the left neighbor takes them first, then the right, then others. */
+  async #takeOver (owner: MemberId): Promise<void> {
+    const { host, identity, ownership, isServing } = this.#components
+    const pieces = this.#copiesOf(owner)
+    if (pieces.length === 0 || !isServing()) return
+    await host.sleep(this.#patience(pieces), this.#stopping)
+    const self: Member = { id: identity.member, contact: host.self }
+    for (const { interval, claim } of pieces) {
+      const present = ownership.registers.segmentAt(interval.low)
+      if (!this.isSuspect(owner) || present === undefined || !sameClaim(present.value.claim, claim)) continue
+      const members = [self, ...this.#living(claim).filter(({ id }) => id !== owner && id !== self.id)]
+      if (2 * members.length <= claim.members.length) continue
+      await this.#change({ interval: present.interval, owner: self, members, of: owner }, 'take over')
+    }
+    this.tendSoon()
+  }
+
+  #copiesOf (owner: MemberId): Piece[] {
+    const { ownership, identity } = this.#components
+    return ownership.registers.entries()
+      .filter(({ value: { claim } }) => claim.owner === owner && isMember(claim, identity.member))
+      .map(({ interval, value }) => ({ interval, claim: value.claim }))
+  }
+
+  #patience (pieces: readonly Piece[]): number {
+    const { host, ownership } = this.#components
+    const low = pieces[0]!.interval
+    const high = pieces.at(-1)!.interval
+    const runs = ownership.ownedRuns()
+    if (runs.some(run => endsAt(run, low))) return 0
+    const isRight = runs.some(run => endsAt(high, run))
+    // at the lowest end of the line there is nobody to the left
+    if (isRight && low.low.length === 0) return 0
+    return this.#init.takeoverMs * host.random() * (isRight ? 1 : 2)
+  }
+
+  /** Without a lease for long although members are there: somebody has begun to claim the piece and did not end it. */
+  async #regain (): Promise<boolean> {
+    const { host, ownership } = this.#components
+    const lapsed = ownership.ownedSegments().find(({ value }) => ownership.leaseEndMs(value.claim) <= host.now())
+    if (lapsed === undefined) {
+      this.#unleasedMs = undefined
+      return false
+    }
+    this.#unleasedMs ??= host.now()
+    if (host.now() - this.#unleasedMs < this.#init.regainMs) return false
+    this.#unleasedMs = undefined
+    const { interval, value: { claim } } = lapsed
+    return await this.#changeOwn(interval, claim, this.#living(claim), 'regain')
+  }
+
+  async #followNeighbors (): Promise<boolean> {
+    const { host, identity, ownership, beside, remember } = this.#components
+    const segments = ownership.ownedSegments().filter(({ value }) => ownership.leaseEndMs(value.claim) > host.now())
+    if (segments.length === 0) return false
+    const near = await beside()
+    const living = (members: readonly Member[]): Member[] => members.filter(({ id }) => !this.isSuspect(id))
+    const wanted = wantedMembers({ self: { id: identity.member, contact: host.self }, left: living(near.left), right: living(near.right) }, this.#init.copies)
+    for (const { interval, value: { claim } } of segments) {
+      const members = nextMembers(claim, wanted, this.#living(claim), this.#init.copies)
+      if (sameMembers(claim, members) || members.length < claim.members.length) continue
+      for (const member of members) await remember(member)
+      return await this.#change({ interval, owner: members[0]!, members }, 'members')
+    }
+    return false
+  }
+
+  #living (claim: Claim): Member[] {
+    const living = livingContact({ ...this.#components, isSuspect: id => this.isSuspect(id) })
+    return claim.members.flatMap(id => living(id) ?? [])
+  }
+
+  async #change (request: ChangeRequest, why: string): Promise<boolean> {
+    const { host } = this.#components
+    const outcome = await change({ ...this.#components, isSuspect: id => this.isSuspect(id) }, request, this.#init, this.#stopping)
+    host.metrics.count('copy_changes', { why, outcome: outcome.state === 'decided' ? 'decided' : 'given up' })
+    host.log.debug({ why, outcome: outcome.state, detail: outcome.state === 'decided' ? '' : outcome.detail }, 'members of a piece')
+    return outcome.state === 'decided'
+  }
+}
