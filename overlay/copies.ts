@@ -18,4 +18,6 @@ export interface Copies {
   contactOf (member: MemberId): Member | undefined
   /** A write waits for a member that did not take it. */
   unanswered (member: MemberId): void
+  /** A member answered that it may not take a write. */
+  refused (member: MemberId): void
 }

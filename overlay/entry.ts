@@ -53,8 +53,10 @@ export interface EntryInit extends GreetInit, MeetInit, JoinInit, ChangeInit {
 export async function resume (components: EntryComponents, init: EntryInit, signal: AbortSignal): Promise<boolean> {
   const { ownership, serving, host } = components
   // with several members none of them may be there yet: what is in doubt is claimed anew beside the rest
-  const alone = ownership.ownedSegments().filter(({ value }) => value.claim.members.length === 1)
-  for (const { interval } of alone) await reclaim(components.change, interval, init)
+  const isAlone = ownership.ownedSegments().every(({ value }) => value.claim.members.length === 1)
+  const reclaiming = Promise.all(ownership.ownedRuns().map(async run => { await reclaim(components.change, run, init) }))
+  if (isAlone) await reclaiming
+  else reclaiming.catch((error: unknown) => { host.log.debug({ error: errorName(error) }, 'this node stopped before all in doubt was claimed anew') })
   ownership.confirmOwn()
   if (!await confirmed(components, init, signal)) return false
   serving()

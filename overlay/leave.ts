@@ -9,7 +9,7 @@ import { consentMethod, type GraphNode } from './messages.ts'
 import { endsAt } from './ownership/adjacent.ts'
 import { change, livingContact, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
 import { membersWithout, type CopiesInit } from './ownership/membership.ts'
-import { tellOwed, type News } from './ownership/tell.ts'
+import { tellOwed, unheard, type News } from './ownership/tell.ts'
 
 export interface LeaveInit extends CopiesInit {
   readonly leaveBackoffMs: number
@@ -59,12 +59,12 @@ export async function leave (components: LeaveComponents, init: LeaveInit & Chan
 }
 
 function isDone ({ ownership, holdings }: LeaveComponents): boolean {
-  return ownership.ownedRuns().length === 0 && unheard(ownership).length === 0 && !holdings.isFilling()
+  return ownership.ownedRuns().length === 0 && stillUnheard(ownership).length === 0 && !holdings.isFilling()
 }
 
 /** What was decided since boot and not acknowledged. What is owed from before is not this leave's: such a member may be gone for good. */
-function unheard ({ owed }: LeaveComponents['ownership']): News[] {
-  return [...owed].filter(({ isFromBoot }) => !isFromBoot)
+function stillUnheard ({ owed }: LeaveComponents['ownership']): News[] {
+  return unheard([...owed].filter(({ isFromBoot }) => !isFromBoot))
 }
 
 async function giveAll (components: LeaveComponents, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<void> {
@@ -111,9 +111,9 @@ export async function give (components: Omit<LeaveComponents, 'gone'>, run: Inte
 /** The claims are decided, but a lost message may have left a new owner without the word, which nobody else could give it. */
 async function allHeard (components: LeaveComponents, init: LeaveInit & ChangeInit, signal: AbortSignal): Promise<void> {
   const { host, ownership } = components
-  for (let attempt = 0; unheard(ownership).length > 0; attempt++) {
+  for (let attempt = 0; stillUnheard(ownership).length > 0; attempt++) {
     await tellOwed(components, init)
-    const silent = unheard(ownership).map(({ member }) => member)
+    const silent = stillUnheard(ownership).map(({ member }) => member)
     if (silent.length === 0) return
     if (signal.aborted) throw new LeaveError(`all was handed over, but ${silent.map(({ contact }) => contact.id).join(', ')} did not answer and may not know it; leave again when it does`)
     await host.sleep(init.leaveBackoffMs * Math.min(attempt + 1, 10) * (0.5 + host.random()))

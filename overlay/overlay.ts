@@ -105,7 +105,8 @@ export class Overlay {
       isOwner: key => ownership.registers.get(key)?.claim.owner === self,
       mayTake: (key, under) => ownership.mayTake(key, under),
       contactOf: id => this.#book.get(id),
-      unanswered: id => { this.#keeper.unanswered(id) }
+      unanswered: id => { this.#keeper.unanswered(id) },
+      refused: () => { this.#keeper.renewSoon() }
     }
   }
 

@@ -25,7 +25,7 @@ export class Client {
       headers: { ...authorization, ...call.headers },
       body: call.body as BodyInit | undefined ?? null
     }).catch((error: unknown) => { throw unreachable(this.target, error) })
-    if (!response.ok) throw await failureOf(response)
+    if (!response.ok) throw await failureOf(response, this.target, path, call)
     return response
   }
 
@@ -55,9 +55,21 @@ function unreachable ({ url, found }: RpcTarget, error: unknown): Failure {
   return new Failure(exitCodes.unreachable, `no daemon answers at ${url} (from ${found}${cause?.code === undefined ? '' : `, ${cause.code}`}); start one with \`isobar daemon\`, or say where with --rpc`)
 }
 
-async function failureOf (response: Response): Promise<Failure> {
-  const problem = await response.json().catch(() => ({})) as { detail?: string }
+/** The code of problems that stands for a collection that nobody has defined. */
+export const unknownCollectionCode = 'unknown-collection'
+
+/** With the command that defines it: there is no other way than HTTP. */
+export function unknownCollection (name: string, { url, token }: RpcTarget): Failure {
+  const path = encodeURIComponent(name).replaceAll("'", '%27')
+  const authorization = token === undefined ? '' : "-H 'authorization: Bearer TOKEN' "
+  const command = `curl -X PUT ${authorization}-H 'content-type: application/json' -d '{"kind":"ordered"}' '${url}/v1/collections/${path}'`
+  return new Failure(exitCodes.notFound, `collection ${JSON.stringify(name)} is not defined; this defines it ("spatial" for one with places): ${command}`)
+}
+
+async function failureOf (response: Response, target: RpcTarget, path: string, { query }: Call): Promise<Failure> {
+  const problem = await response.json().catch(() => ({})) as { code?: string, detail?: string }
   const { status } = response
+  if (problem.code === unknownCollectionCode) return unknownCollection(String(query?.['collection'] ?? decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))), target)
   const code = status === 404 ? exitCodes.notFound : status === 400 ? exitCodes.usage : exitCodes.failed
   return new Failure(code, problem.detail ?? `the daemon answered ${status}`)
 }

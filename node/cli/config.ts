@@ -13,5 +13,6 @@ export function configCommands (program: Command, context: Context): void {
   show.action(exits(context, async ({ origin = false, ...options }: Flags & { config?: string, origin?: boolean }) => {
     context.io.stdout.write(showSettings(settingsFor(options, context.io), { origin }))
   }))
+  examples(config, 'isobar config show --origin')
   examples(show, 'isobar config show --origin', 'isobar config show > ~/.local/share/isobar/config.toml')
 }

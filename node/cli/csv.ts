@@ -1,12 +1,18 @@
-// Rows of a CSV text (RFC 4180): quoted cells, doubled quotes, line breaks within quotes, CRLF or LF, a byte order mark.
-// The first row names the columns. It guesses no types: cells are text.
+// Rows of a CSV text (RFC 4180): quoted cells, doubled quotes, line breaks within quotes, CRLF or LF. The first row names
+// the columns. It guesses no types: cells are text.
+
+export interface CsvRow {
+  /** From 1, the header and empty ones too. */
+  readonly number: number
+  /** By column. */
+  readonly cells: Readonly<Record<string, string>>
+}
 
 /**
  * @param chunks - text, cut anywhere
- * @returns a row as cells by column
- * @throws SyntaxError for a row with more or fewer cells than columns
+ * @throws SyntaxError for a row with more or fewer cells than columns, and for a quote that is not closed
  */
-export async function * csvRows (chunks: AsyncIterable<string>): AsyncGenerator<Record<string, string>> {
+export async function * csvRows (chunks: AsyncIterable<string>): AsyncGenerator<CsvRow> {
   let columns: string[] | undefined
   let count = 0
   for await (const cells of csvCells(chunks)) {
@@ -17,7 +23,7 @@ export async function * csvRows (chunks: AsyncIterable<string>): AsyncGenerator<
       continue
     }
     if (cells.length !== columns.length) throw new SyntaxError(`row ${count} has ${cells.length} cells, the header ${columns.length}`)
-    yield Object.fromEntries(columns.map((column, at) => [column, cells[at] ?? '']))
+    yield { number: count, cells: Object.fromEntries(columns.map((column, at) => [column, cells[at] ?? ''])) }
   }
 }
 
@@ -27,10 +33,9 @@ async function * csvCells (chunks: AsyncIterable<string>): AsyncGenerator<string
   let quoted = false
   /** A quote within quotes: the end of them, unless another follows. */
   let pending = false
-  let begun = false
+  let count = 0
   for await (const chunk of chunks) {
-    for (const character of begun ? chunk : chunk.replace(/^\ufeff/, '')) {
-      begun = true
+    for (const character of chunk) {
       if (quoted && !pending) {
         if (character === '"') pending = true
         else cell += character
@@ -44,6 +49,7 @@ async function * csvCells (chunks: AsyncIterable<string>): AsyncGenerator<string
           row.push(cell)
           cell = ''
         } else if (character === '\n') {
+          count++
           yield [...row, cell.replace(/\r$/, '')]
           row = []
           cell = ''
@@ -51,6 +57,6 @@ async function * csvCells (chunks: AsyncIterable<string>): AsyncGenerator<string
       }
     }
   }
-  if (quoted && !pending) throw new SyntaxError('the file ends within quotes; is it cut off?')
+  if (quoted && !pending) throw new SyntaxError(`row ${count + 1} has a quote that is not closed; is the file cut off?`)
   if (cell !== '' || row.length > 0) yield [...row, cell.replace(/\r$/, '')]
 }

@@ -1,5 +1,5 @@
-// `isobar export`: all of a collection as NDJSON (or a map as GeoJSON), which `isobar import` takes back. Ordered
-// collections come in key order, spatial ones along the curve.
+// `isobar export`: all of a collection as NDJSON (or a map as GeoJSON, by -o or by the name of the file), which `isobar
+// import` takes back. Ordered collections come in key order, spatial ones along the curve.
 
 import type { Command } from 'commander'
 import { createWriteStream } from 'node:fs'
@@ -8,34 +8,46 @@ import type { Writable } from 'node:stream'
 import { linesOfResponse, type Client } from './client.ts'
 import { clientFor, examples, exits, withRpc, type Context } from './context.ts'
 import { Failure, exitCodes, usage } from './failure.ts'
+import { formatToWrite } from './file-format.ts'
 import { write } from './io.ts'
 import { codeFor, outputOption, type End } from './output.ts'
 import { endOf } from './read-rows.ts'
 import type { RpcOptions } from './rpc-address.ts'
 
-interface Options extends RpcOptions { collection: string, output?: string }
+type ExportForm = 'ndjson' | 'geojson'
+interface Options extends RpcOptions { collection?: string, output?: ExportForm }
 interface Definition { kind: 'ordered' | 'spatial', space?: { kind: string, minX: number, minY: number, maxX: number, maxY: number } }
 
 const recordSeparator = '\x1e'
 
 export function exportCommand (program: Command, context: Context): void {
   const { io } = context
-  const command = outputOption(withRpc(program.command('export').description('write all of a collection')), ['ndjson', 'geojson'])
-    .argument('[file]', 'where to; else stdout')
-    .option('--collection <name>', 'which one; of spatial ones, the objects that have a place', 'kv')
+  const command = outputOption(withRpc(program.command('export').description('write all of a collection')), ['ndjson', 'geojson'], 'by the name of the file, on stdout ndjson')
+    .argument('[file]', 'a .ndjson or .geojson file; - or nothing for stdout')
+    .option('--collection <name>', 'which one; default places as geojson, else kv; of spatial ones, the objects that have a place')
   command.action(exits(context, async (file: string | undefined, options: Options) => {
+    const toFile = file === undefined || file === '-' ? undefined : file
+    const form = options.output ?? formOf(toFile)
+    const { collection = form === 'geojson' ? 'places' : 'kv' } = options
     const client = clientFor(options, context)
-    const definition = await client.json<Definition>(`/v1/collections/${encodeURIComponent(options.collection)}`)
-    if (options.output === 'geojson' && definition.kind !== 'spatial') throw usage(`-o geojson: ${options.collection} is an ordered collection, which has no places`)
-    const target = file === undefined ? io.stdout : await openTarget(file)
-    const end = options.output === 'geojson' ? await exportFeatures(client, options.collection, definition, target) : await exportRecords(client, options.collection, definition, target)
+    const definition = await client.json<Definition>(`/v1/collections/${encodeURIComponent(collection)}`)
+    if (form === 'geojson' && definition.kind !== 'spatial') throw usage(`${collection} is an ordered collection, which has no places for GeoJSON; give -o ndjson or a .ndjson file, or another --collection`)
+    const target = toFile === undefined ? io.stdout : await openTarget(toFile)
+    const end = form === 'geojson' ? await exportFeatures(client, collection, definition, target) : await exportRecords(client, collection, definition, target)
     if (target !== io.stdout) {
       target.end()
       await finished(target)
     }
     return codeFor(end, io)
   }))
-  examples(command, 'isobar export backup.ndjson', 'isobar export quakes.geojson --collection places -o geojson')
+  examples(command, 'isobar export backup.ndjson', 'isobar export quakes.geojson', 'isobar export --collection trips | gzip > trips.ndjson.gz')
+}
+
+/** @throws Failure */
+function formOf (file: string | undefined): ExportForm {
+  const form = file === undefined ? 'ndjson' : formatToWrite(file)
+  if (form !== undefined) return form
+  throw usage(`${file}: its name does not tell the form; name it .ndjson or .geojson, or give -o ndjson|geojson`)
 }
 
 async function exportRecords (client: Client, collection: string, definition: Definition, target: Writable): Promise<End> {

@@ -4,7 +4,7 @@
 import type { Command } from 'commander'
 import { clientFor, examples, exits, withRpc, type Context } from './context.ts'
 import { usage } from './failure.ts'
-import { codeFor, formFor, outputOption, type End } from './output.ts'
+import { codeFor, formFor, outputOption, tableOr, type End } from './output.ts'
 import { readRows } from './read-rows.ts'
 import type { RpcOptions } from './rpc-address.ts'
 
@@ -22,7 +22,7 @@ interface Options extends RpcOptions {
 
 export function findCommand (program: Command, context: Context): void {
   const { io } = context
-  const command = outputOption(withRpc(program.command('find').description('objects in an area of the map, by words')), ['table', 'json', 'ndjson', 'geojson'])
+  const command = outputOption(withRpc(program.command('find').description('objects in an area of the map, by words')), ['table', 'json', 'ndjson', 'geojson'], tableOr('ndjson'))
     .option('--bbox <w,s,e,n>', 'a box: west,south,east,north')
     .option('--circle <lon,lat,meters>', 'a circle')
     .option('--words <a,b>', 'words that an object must have')

@@ -1,13 +1,13 @@
 // What a file holds as lines of a batch: each an object {"key", "value", "point", "text", …} for POST /v1/objects:batch.
 // Features are stored whole; rows of CSV, and NDJSON without keys of its own, become JSON values with the named fields
-// as key, place and text. What cannot be a line is a problem of that object, never of the whole file.
+// as key, place and text. What cannot be a line is a problem of that object, or of that line of NDJSON, and names the
+// place in the file.
 
 import { pointOfGeometry, textOfProperties, type Properties } from '../feature.ts'
 import { csvRows } from './csv.ts'
-import { jsonObjects } from './json-objects.ts'
-
-export const fileFormats = ['ndjson', 'geojson', 'csv'] as const
-export type FileFormat = (typeof fileFormats)[number]
+import type { FileFormat } from './file-format.ts'
+import { jsonObjects, shownText, type FilePart } from './json-objects.ts'
+import { textLines } from './text-lines.ts'
 
 /** Which fields of an object are its key, place and text; undefined: the usual names. */
 export interface Mapping {
@@ -17,8 +17,8 @@ export interface Mapping {
   readonly text: readonly string[] | undefined
 }
 
-/** A line to send, or why there is none. */
-export type ImportLine = { readonly json: string } | { readonly problem: string }
+/** A line to send, or why there is none; and where it stood in the file. */
+export type ImportLine = { readonly at: string } & ({ readonly json: string } | { readonly problem: string })
 
 const keyNames = ['key', 'id']
 const lonNames = ['lon', 'lng', 'long', 'longitude', 'x']
@@ -27,23 +27,36 @@ const textNames = ['text', 'title', 'name']
 
 export async function * importLines (chunks: AsyncIterable<string>, format: FileFormat, mapping: Mapping): AsyncGenerator<ImportLine> {
   if (format === 'csv') {
-    for await (const row of csvRows(chunks)) yield tried(() => lineOfRow(row, mapping))
+    for await (const { number, cells } of csvRows(chunks)) yield tried(`row ${number}`, () => lineOfRow(cells, mapping))
     return
   }
-  for await (const text of jsonObjects(chunks, format === 'geojson' ? 'features' : 'top')) {
+  const parts: AsyncIterable<FilePart> = format === 'ndjson' ? textLines(chunks) : jsonObjects(chunks)
+  for await (const { text, line } of parts) {
     // The last line of an answer in NDJSON, saved with the rest, is no object.
     if (text.startsWith('{"end":')) continue
-    yield tried(() => lineOfObject(JSON.parse(text) as Properties, text, mapping))
+    yield tried(`line ${line}`, () => lineOfObject(parsed(text), text, mapping))
   }
 }
 
-function tried (line: () => object | string): ImportLine {
+function tried (at: string, line: () => object | string): ImportLine {
   try {
     const made = line()
-    return { json: typeof made === 'string' ? made : JSON.stringify(made) }
+    return { at, json: typeof made === 'string' ? made : JSON.stringify(made) }
   } catch (error) {
-    return { problem: (error as Error).message }
+    return { at, problem: (error as Error).message }
   }
+}
+
+function parsed (text: string): Properties {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new TypeError(`this is no JSON: ${shownText(text)}`)
+  }
+  if (Array.isArray(value)) throw new TypeError(`expected an object, found the list ${shownText(text)}; a file that is a list of objects is read with --format geojson`)
+  if (typeof value !== 'object' || value === null) throw new TypeError(`expected an object, found ${shownText(text)}`)
+  return value as Properties
 }
 
 function lineOfObject (object: Properties, text: string, mapping: Mapping): object | string {

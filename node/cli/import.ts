@@ -8,10 +8,11 @@ import { stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { didYouMean } from '../config/nearest.ts'
 import type { Client } from './client.ts'
-import { linesOfResponse } from './client.ts'
+import { linesOfResponse, unknownCollection, unknownCollectionCode } from './client.ts'
 import { clientFor, examples, exits, withRpc, type Context } from './context.ts'
 import { Failure, exitCodes, usage } from './failure.ts'
-import { fileFormats, importLines, type FileFormat, type Mapping } from './import-lines.ts'
+import { fileFormats, formatToRead, type FileFormat } from './file-format.ts'
+import { importLines, type ImportLine, type Mapping } from './import-lines.ts'
 import type { Io } from './io.ts'
 import type { RpcOptions } from './rpc-address.ts'
 import { thousands } from './table.ts'
@@ -44,18 +45,22 @@ export function importCommand (program: Command, context: Context): void {
   command.action(exits(context, async (file: string, options: Options) => {
     const format = formatOf(file, options.format)
     const mapping: Mapping = { key: options.key, lon: options.lon, lat: options.lat, text: options.text?.split(',') }
+    const client = clientFor(options, context)
+    // What is not defined would be refused for each object.
+    if (options.collection !== undefined) await client.json(`/v1/collections/${encodeURIComponent(options.collection)}`)
     const source = await openSource(file, io)
     const progress = createProgress(io, source.bytes)
     const tally = { done: 0, failed: 0, problems: [] as string[] }
     const startedAt = performance.now()
     try {
       const lines = importLines(textOf(source.stream, bytes => { progress?.increment(bytes) }), format, mapping)
-      await sendAll(clientFor(options, context), options.collection, lines, tally)
+      await sendAll(client, options.collection, lines, tally)
     } catch (error) {
       throw error instanceof SyntaxError ? new Failure(exitCodes.failed, `${file}: ${error.message} (${thousands(tally.done)} objects were stored before)`) : error
     } finally {
       progress?.stop()
     }
+    if (tally.done + tally.failed === 0) throw new Failure(exitCodes.failed, `${file}: there is nothing to import: it holds no ${format === 'csv' ? 'row below a header' : 'object'}`)
     for (const problem of tally.problems) io.stderr.write(`isobar: ${problem}\n`)
     io.stderr.write(`imported ${thousands(tally.done)} objects, ${thousands(tally.failed)} failed, ${((performance.now() - startedAt) / 1_000).toFixed(1)} s\n`)
     return tally.failed === 0 ? exitCodes.done : exitCodes.failed
@@ -63,17 +68,19 @@ export function importCommand (program: Command, context: Context): void {
   examples(command, 'isobar import quakes.geojson --text place', 'isobar import cities.csv --key geonameid --text name,country', 'isobar export | isobar import - --format ndjson --rpc :7703')
 }
 
+type SendLine = Extract<ImportLine, { json: string }>
+interface Result { line?: number, status?: number, code?: string, key?: string, detail?: string }
 interface Tally { done: number, failed: number, problems: string[] }
 
-async function sendAll (client: Client, collection: string | undefined, lines: ReturnType<typeof importLines>, tally: Tally): Promise<void> {
-  let batch: string[] = []
+async function sendAll (client: Client, collection: string | undefined, lines: AsyncIterable<ImportLine>, tally: Tally): Promise<void> {
+  let batch: SendLine[] = []
   let characters = 0
   for await (const line of lines) {
     if ('problem' in line) {
-      refused(tally, line.problem)
+      refused(tally, `${line.at}: ${line.problem}`)
       continue
     }
-    batch.push(line.json)
+    batch.push(line)
     characters += line.json.length
     if (batch.length < batchLines && characters < batchCharacters) continue
     await send(client, collection, batch, tally)
@@ -83,21 +90,30 @@ async function sendAll (client: Client, collection: string | undefined, lines: R
   if (batch.length > 0) await send(client, collection, batch, tally)
 }
 
-async function send (client: Client, collection: string | undefined, lines: readonly string[], tally: Tally): Promise<void> {
+async function send (client: Client, collection: string | undefined, lines: readonly SendLine[], tally: Tally): Promise<void> {
   const response = await client.call('/v1/objects:batch', {
     method: 'POST',
     query: { collection },
     headers: { 'content-type': 'application/x-ndjson' },
-    body: lines.join('\n') + '\n'
+    body: lines.map(({ json }) => `${json}\n`).join('')
   })
   let ended = false
   for await (const text of linesOfResponse(response)) {
-    const result = JSON.parse(text) as { end?: object, status?: number, key?: string, detail?: string }
+    const result = JSON.parse(text) as Result & { end?: object }
     if (result.end !== undefined) ended = true
     else if ((result.status ?? 500) < 400) tally.done++
-    else refused(tally, `${result.key === undefined ? '' : `${JSON.stringify(result.key)}: `}${result.detail ?? `status ${result.status}`}`)
+    else refuse(client, lines[(result.line ?? 0) - 1], result, tally)
   }
   if (!ended) throw new Failure(exitCodes.failed, `the daemon broke off a batch after ${thousands(tally.done)} objects; import again, what is there stays the same`)
+}
+
+/** @throws Failure for what would be refused again and again: a collection that is not defined */
+function refuse (client: Client, line: SendLine | undefined, { code, key, status, detail = `status ${status}` }: Result, tally: Tally): void {
+  if (code === unknownCollectionCode && line !== undefined) {
+    const { exitCode, message } = unknownCollection(String((JSON.parse(line.json) as { collection?: unknown }).collection), client.target)
+    throw new Failure(exitCode, `${line.at}, after ${thousands(tally.done)} objects were stored: ${message}`)
+  }
+  refused(tally, [line?.at, key === undefined ? undefined : JSON.stringify(key), detail].filter(part => part !== undefined).join(': '))
 }
 
 function refused (tally: Tally, problem: string): void {
@@ -107,9 +123,7 @@ function refused (tally: Tally, problem: string): void {
 
 /** @throws Failure */
 function formatOf (file: string, given: string | undefined): FileFormat {
-  const wanted = given ?? /\.(?<end>[^./]+)$/.exec(file)?.groups?.['end']?.toLowerCase() ?? ''
-  const byEnd: Readonly<Record<string, FileFormat>> = { ndjson: 'ndjson', jsonl: 'ndjson', geojson: 'geojson', geojsonl: 'geojson', geojsons: 'geojson', json: 'geojson', csv: 'csv' }
-  const format = given === undefined ? byEnd[wanted] : fileFormats.find(known => known === given)
+  const format = given === undefined ? formatToRead(file) : fileFormats.find(known => known === given)
   if (format !== undefined) return format
   throw usage(given === undefined
     ? `${file}: its name does not tell the format; give --format ${fileFormats.join('|')}`
@@ -123,7 +137,7 @@ async function openSource (file: string, io: Io): Promise<{ stream: Readable, by
 }
 
 async function * textOf (stream: Readable, onBytes: (bytes: number) => void): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  const decoder = new TextDecoder('utf-8', { fatal: true })
   const decode = (bytes?: Uint8Array): string => {
     try {
       return decoder.decode(bytes, { stream: bytes !== undefined })

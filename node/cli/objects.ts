@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { clientFor, examples, exits, withRpc, type Context } from './context.ts'
 import { Failure, exitCodes } from './failure.ts'
 import { write } from './io.ts'
-import { formFor, outputOption } from './output.ts'
+import { formFor, outputOption, tableOr } from './output.ts'
 import type { RpcOptions } from './rpc-address.ts'
 
 interface KeyOptions extends RpcOptions { collection?: string }
@@ -22,7 +22,7 @@ export function objectCommands (program: Command, context: Context): void {
 
 function putCommand (program: Command, context: Context): void {
   const { io } = context
-  const command = outputOption(withRpc(program.command('put').description('store a value under a key')), ['table', 'json'])
+  const command = outputOption(withRpc(program.command('put').description('store a value under a key')), ['table', 'json'], tableOr('json'))
     .argument('<key>')
     .argument('[value]', 'the value; - or nothing for stdin')
     .option('--at <lon,lat>', 'where the object is; goes into places unless --collection says otherwise')
@@ -47,7 +47,7 @@ function putCommand (program: Command, context: Context): void {
 
 function getCommand (program: Command, context: Context): void {
   const { io } = context
-  const command = outputOption(withRpc(program.command('get').description('write the value of a key')), ['json', 'geojson'])
+  const command = outputOption(withRpc(program.command('get').description('write the value of a key')), ['json', 'geojson'], 'the value as it was put')
     .argument('<key>')
     .option('--collection <name>', 'default kv')
   command.action(exits(context, async (key: string, options: KeyOptions & { output?: string }) => {

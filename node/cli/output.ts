@@ -19,9 +19,14 @@ export interface End {
   readonly cursor?: string
 }
 
-/** Add -o to a command that reads. */
-export function outputOption (command: Command, forms: readonly Form[]): Command {
-  return command.addOption(new Option('-o, --output <form>', 'form of the output; table is for terminals only').choices(forms))
+/** Add -o to a command that reads. @param otherwise - what comes without it */
+export function outputOption (command: Command, forms: readonly Form[], otherwise: string): Command {
+  return command.addOption(new Option('-o, --output <form>', `form of the output; else ${otherwise}`).choices(forms))
+}
+
+/** What formFor gives when nothing was asked for, in words. */
+export function tableOr (piped: Form): string {
+  return `a table on a terminal and ${piped} in a pipe`
 }
 
 /** What was asked for, else a table on a terminal and `piped` elsewhere. */

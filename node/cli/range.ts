@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { clientFor, examples, exits, withRpc, type Context } from './context.ts'
-import { formFor, outputOption } from './output.ts'
+import { formFor, outputOption, tableOr } from './output.ts'
 import { readRows } from './read-rows.ts'
 import type { RpcOptions } from './rpc-address.ts'
 
@@ -19,7 +19,7 @@ interface Options extends RpcOptions {
 }
 
 export function rangeCommand (program: Command, context: Context): void {
-  const command = outputOption(withRpc(program.command('range').description('records between two keys, in byte order')), ['table', 'json', 'ndjson'])
+  const command = outputOption(withRpc(program.command('range').description('records between two keys, in byte order')), ['table', 'json', 'ndjson'], tableOr('ndjson'))
     .argument('[from]', 'first key; "" or nothing is the beginning')
     .argument('[to]', 'last key, included; "" or nothing is the end')
     .option('--prefix <text>', 'only keys that begin with it')

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { bytesText } from '../disk-space.ts'
 import { clientFor, examples, exits, withRpc, type Context } from './context.ts'
 import { exitCodes } from './failure.ts'
-import { formFor, outputOption } from './output.ts'
+import { formFor, outputOption, tableOr } from './output.ts'
 import type { RpcOptions } from './rpc-address.ts'
 import { shortId, table, thousands } from './table.ts'
 
@@ -37,7 +37,7 @@ const barWidth = 8
 
 export function statusCommands (program: Command, context: Context): void {
   const { io } = context
-  const reads = (name: string, description: string): Command => outputOption(withRpc(program.command(name).description(description)), ['table', 'json'])
+  const reads = (name: string, description: string): Command => outputOption(withRpc(program.command(name).description(description)), ['table', 'json'], tableOr('json'))
   const status = reads('status', 'this peer: state, keys, box, records, load')
   status.action(exits(context, async (options: Options) => {
     const answer = await clientFor(options, context).json<Status>('/v1/status')
@@ -89,17 +89,24 @@ function diskText ({ state, reason, freeBytes, totalBytes }: NonNullable<Status[
   return [...state === 'ok' ? [] : [state], ...room, ...reason === null ? [] : [reason]].join('; ') || state
 }
 
+/** Below tables that have both columns, which seem to belong together. */
+export const recordsNote = 'RECORDS: keys and ids that a peer keeps. Ids lie by their hash, not by place; how many objects are in a BOX tells isobar find --bbox BOX --count\n'
+
 function peersTable (peers: readonly Row[]): string {
-  return table(
+  return recordsNoted(peers, table(
     [{ title: '#', align: 'right' }, { title: 'PEER' }, { title: 'RPC' }, { title: 'STATE' }, { title: 'KEYS' }, { title: 'BOX' }, { title: 'RECORDS', align: 'right' }, { title: 'LOAD/s', align: 'right' }, { title: 'RTT', align: 'right' }],
-    peers.map((peer, at) => [String(at + 1), shortId(peer.peerId), peer.rpc ?? '-', peer.state, intervalText(peer.interval), spatialText(peer.spatial), thousands(peer.records), peer.loadPerSecond.toFixed(1), peer.rttMs == null ? '-' : `${peer.rttMs.toFixed(1)} ms`]))
+    peers.map((peer, at) => [String(at + 1), shortId(peer.peerId), peer.rpc ?? '-', peer.state, intervalText(peer.interval), spatialText(peer.spatial), thousands(peer.records), peer.loadPerSecond.toFixed(1), peer.rttMs == null ? '-' : `${peer.rttMs.toFixed(1)} ms`])))
 }
 
 function rangesTable (ranges: readonly Row[]): string {
   const most = Math.max(...ranges.map(range => range.loadPerSecond), Number.MIN_VALUE)
-  return table(
+  return recordsNoted(ranges, table(
     [{ title: 'KEYS' }, { title: 'PEER' }, { title: 'BOX' }, { title: 'RECORDS', align: 'right' }, { title: 'LOAD/s', align: 'right' }, { title: '' }],
-    ranges.map(range => [intervalText(range.interval), shortId(range.peerId), spatialText(range.spatial), thousands(range.records), range.loadPerSecond.toFixed(1), '█'.repeat(Math.round(range.loadPerSecond / most * barWidth))]))
+    ranges.map(range => [intervalText(range.interval), shortId(range.peerId), spatialText(range.spatial), thousands(range.records), range.loadPerSecond.toFixed(1), '█'.repeat(Math.round(range.loadPerSecond / most * barWidth))])))
+}
+
+function recordsNoted (rows: readonly Row[], text: string): string {
+  return rows.some(({ spatial }) => spatial.length > 0) ? text + recordsNote : text
 }
 
 /** `[-inf, kv/moon)` */

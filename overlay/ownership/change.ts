@@ -90,13 +90,12 @@ export async function change (components: ChangeComponents, request: ChangeReque
     return givenUp(request.confirm === undefined || signal.aborted ? 'not owner' : 'not confirmed', 'the part changed during the fill')
   }
   const result = await whileFrozen(components, request, fill, init, signal)
-  if (fill !== undefined) holdings.release(fill, result.state === 'decided')
   host.metrics.count('changes', { outcome: result.state === 'decided' ? 'decided' : result.reason })
   host.log.debug({ member: identity.member, outcome: result.state }, 'change over')
   return result
 }
 
-/** From here on every way out leads to a decided claim, ours or another's, and opens the gate. */
+/** From here on every way out leads to a decided claim, ours or another's, ends the fill and opens the gate. */
 async function whileFrozen (components: ChangeComponents, request: ChangeRequest, fill: FillRequest | undefined, init: ChangeInit, signal: AbortSignal): Promise<ChangeOutcome> {
   const { ownership, host, identity, holdings } = components
   const turn = await ownership.freezing.turn()
@@ -104,12 +103,14 @@ async function whileFrozen (components: ChangeComponents, request: ChangeRequest
   try {
     // under a new owner a write in flight could not be carried on: it ends first, or nothing changes hands
     if (request.of === undefined && !await holdings.drained(request.interval, init.drainMs) && request.owner.id !== identity.member) {
+      if (fill !== undefined) holdings.release(fill, false)
       return givenUp('not confirmed', 'writes in flight do not end')
     }
     const result = await ballots(components, request, fill, init, signal).catch((error: unknown) => {
       host.log.warn({ error: errorName(error) }, 'a change was broken off')
       return givenUp('broken off', String(error))
     })
+    if (fill !== undefined) holdings.release(fill, result.state === 'decided')
     if (result.state === 'given up') await reclaim(components, request.interval, init)
     return result
   } finally {

@@ -74,7 +74,8 @@ export class Keeper {
       ownership,
       contactOf: components.contactOf,
       heard: member => { this.#watch.heard(member) },
-      unanswered: member => { this.#ask(member) }
+      unanswered: member => { this.#ask(member) },
+      lacking: member => { void this.#once(this.#evicting, member, async () => { await this.#evict(member) }) }
     }, init)
   }
 
@@ -107,6 +108,11 @@ export class Keeper {
   unanswered (member: MemberId): void {
     this.#awaited.add(member)
     this.#ask(member)
+  }
+
+  /** Ask members for leases at once: one of them does not agree with what this node takes for its claims. */
+  renewSoon (): void {
+    this.#renewal.soon()
   }
 
   /** Claims or neighbors have changed: look soon whether members should be others. */

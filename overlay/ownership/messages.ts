@@ -74,6 +74,8 @@ export interface LeaseReply {
   readonly granted: readonly Interval[]
   /** Decided claims that are held in the place of what was asked for. */
   readonly held: readonly Piece[]
+  /** Where the asked one should be a member, and has not the rows to be one. */
+  readonly lacking: readonly Interval[]
 }
 
 export const leaseMethod: Method<LeaseRequest, LeaseReply> = {

@@ -214,6 +214,7 @@ export class Ownership {
     await this.learn(pieces)
     const granted: Interval[] = []
     const held: Piece[] = []
+    const lacking = pieces.flatMap(piece => subtractAll(piece.interval, this.#ready(piece).map(({ interval }) => interval)))
     const next = this.#registers.copy()
     const { self } = this.#components
     for (const { interval, claim } of pieces) {
@@ -228,7 +229,7 @@ export class Ownership {
     }
     this.#registers = next
     await this.#flush([])
-    return { granted, held }
+    return { granted, held, lacking }
   }
 
   /** A member has lent, asked at sentMs of Host.now(), and has flushed the ceiling. */

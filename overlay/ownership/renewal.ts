@@ -18,6 +18,8 @@ export interface RenewalComponents {
   /** A member answered, or did not. */
   heard (member: MemberId): void
   unanswered (member: MemberId): void
+  /** A member has not the rows of a piece that names it. */
+  lacking (member: MemberId): void
 }
 
 export interface RenewalInit {
@@ -93,17 +95,18 @@ export class Renewal {
   }
 
   async #askOne (id: MemberId, pieces: readonly Piece[], ceiling: number): Promise<void> {
-    const { host, ownership, identity, contactOf, heard, unanswered } = this.#components
+    const { host, ownership, identity, contactOf, heard, unanswered, lacking } = this.#components
     const member = contactOf(id)
     if (member === undefined) return
     const named = new Set(pieces.flatMap(({ claim }) => claim.members))
     const members = [...named].flatMap(one => one === identity.member ? { id: one, contact: host.self } : contactOf(one) ?? [])
     const sentMs = host.now()
     try {
-      const { granted, held } = await host.call(member.contact, leaseMethod, { members, boot: identity.boot, pieces, ceiling }, { deadlineMs: this.#init.voteMs })
+      const { granted, held, lacking: lacks } = await host.call(member.contact, leaseMethod, { members, boot: identity.boot, pieces, ceiling }, { deadlineMs: this.#init.voteMs })
       heard(id)
       ownership.hold(pieces, granted, id, sentMs, ceiling)
       if (held.length > 0) await ownership.catchUp(held)
+      if (lacks.length > 0) lacking(id)
     } catch (error) {
       host.log.debug({ member: id, error: errorName(error) }, 'a member does not lend')
       unanswered(id)

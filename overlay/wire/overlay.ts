@@ -6621,6 +6621,7 @@ export namespace LeaseRequest {
 export interface LeaseReply {
   granted: Interval[]
   held: Piece[]
+  lacking: Interval[]
 }
 
 export namespace LeaseReply {
@@ -6647,13 +6648,21 @@ export namespace LeaseReply {
           }
         }
 
+        if (obj.lacking != null && obj.lacking.length > 0) {
+          for (const value of obj.lacking) {
+            w.uint32(26)
+            Interval.codec().encode(value, w)
+          }
+        }
+
         if (opts.lengthDelimited !== false) {
           w.ldelim()
         }
       }, (reader, length, opts = {}) => {
         const obj: any = {
           granted: [],
-          held: []
+          held: [],
+          lacking: []
         }
 
         const end = length == null ? reader.len : reader.pos + length
@@ -6682,6 +6691,16 @@ export namespace LeaseReply {
               }))
               break
             }
+            case 3: {
+              if (opts.limits?.lacking != null && obj.lacking.length === opts.limits.lacking) {
+                throw new MaxLengthError('Decode error - repeated field "lacking" had too many elements')
+              }
+
+              obj.lacking.push(Interval.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.lacking$
+              }))
+              break
+            }
             default: {
               reader.skipType(tag & 7)
               break
@@ -6693,7 +6712,8 @@ export namespace LeaseReply {
       }, function * (reader, length, prefix, opts = {}) {
         const obj = {
           granted: 0,
-          held: 0
+          held: 0,
+          lacking: 0
         }
 
         const end = length == null ? reader.len : reader.pos + length
@@ -6735,6 +6755,24 @@ export namespace LeaseReply {
               }
 
               obj.held++
+
+              break
+            }
+            case 3: {
+              if (opts.limits?.lacking != null && obj.lacking === opts.limits.lacking) {
+                throw new MaxLengthError('Streaming decode error - repeated field "lacking" had too many elements')
+              }
+
+              for (const evt of Interval.codec().stream(reader, reader.uint32(), `${prefix}.lacking[]`, {
+                limits: opts.limits?.lacking$
+              })) {
+                yield {
+                  ...evt,
+                  index: obj.lacking
+                }
+              }
+
+              obj.lacking++
 
               break
             }
@@ -6816,6 +6854,18 @@ export namespace LeaseReply {
     index: number
   }
 
+  export interface LeaseReplyLackingLowFieldEvent {
+    field: '$.lacking[].low'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface LeaseReplyLackingHighFieldEvent {
+    field: '$.lacking[].high'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
   export function encode (obj: Partial<LeaseReply>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, LeaseReply.codec())
   }
@@ -6824,7 +6874,7 @@ export namespace LeaseReply {
     return decodeMessage(buf, LeaseReply.codec(), opts)
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LeaseReply>): Generator<LeaseReplyGrantedLowFieldEvent | LeaseReplyGrantedHighFieldEvent | LeaseReplyHeldIntervalLowFieldEvent | LeaseReplyHeldIntervalHighFieldEvent | LeaseReplyHeldClaimChainFieldEvent | LeaseReplyHeldClaimEpochFieldEvent | LeaseReplyHeldClaimOwnerFieldEvent | LeaseReplyHeldClaimMembersFieldEvent | LeaseReplyHeldClaimFloorFieldEvent | LeaseReplyHeldClaimByCounterFieldEvent | LeaseReplyHeldClaimByMemberFieldEvent> {
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LeaseReply>): Generator<LeaseReplyGrantedLowFieldEvent | LeaseReplyGrantedHighFieldEvent | LeaseReplyHeldIntervalLowFieldEvent | LeaseReplyHeldIntervalHighFieldEvent | LeaseReplyHeldClaimChainFieldEvent | LeaseReplyHeldClaimEpochFieldEvent | LeaseReplyHeldClaimOwnerFieldEvent | LeaseReplyHeldClaimMembersFieldEvent | LeaseReplyHeldClaimFloorFieldEvent | LeaseReplyHeldClaimByCounterFieldEvent | LeaseReplyHeldClaimByMemberFieldEvent | LeaseReplyLackingLowFieldEvent | LeaseReplyLackingHighFieldEvent> {
     return streamMessage(buf, LeaseReply.codec(), opts)
   }
 }

@@ -29,25 +29,39 @@ export class Fills {
 
   /** Resolves when each learner has flushed all but a tail of at most tailKeysMax keys. @throws FillError and errors of call */
   async fill (request: FillRequest, signal: AbortSignal): Promise<void> {
-    await Promise.all(request.learners.map(async learner => {
+    await this.#each(request, signal, async (learner, either) => {
       for (let round = 0; round < this.#init.fillRoundsMax; round++) {
-        const left = await this.#round(request, learner, { round, tail: false }, signal)
+        const left = await this.#round(request, learner, { round, tail: false }, either)
         if (left <= this.#init.tailKeysMax) return
       }
       throw new FillError(`more is written than a fill brings: after ${this.#init.fillRoundsMax} rounds more than ${this.#init.tailKeysMax} keys are left`)
-    }))
+    })
   }
 
   /** Resolves when each learner has all. @throws FillError and errors of call; then the fill must begin anew */
   async tail (request: FillRequest, signal: AbortSignal): Promise<void> {
-    await Promise.all(request.learners.map(async learner => {
+    await this.#each(request, signal, async (learner, either) => {
       const name = roundsName(request, learner)
       for (let tries = 0; tries < this.#init.fillRoundsMax; tries++) {
-        const left = await this.#round(request, learner, { round: this.#rounds.get(name) ?? 0, tail: true }, signal)
+        const left = await this.#round(request, learner, { round: this.#rounds.get(name) ?? 0, tail: true }, either)
         if (left === 0) return
       }
       throw new FillError('keys of the interval are still written after its source has promised')
+    })
+  }
+
+  /** With each learner at once; when one fails the others are broken off, and nothing is asked of any of them afterwards. */
+  async #each (request: FillRequest, signal: AbortSignal, work: (learner: Learner, either: AbortSignal) => Promise<void>): Promise<void> {
+    const failing = new AbortController()
+    const either = AbortSignal.any([signal, failing.signal])
+    const errors: unknown[] = []
+    await Promise.all(request.learners.map(async learner => {
+      await work(learner, either).catch((error: unknown) => {
+        errors.push(error)
+        failing.abort()
+      })
     }))
+    if (errors.length > 0) throw errors[0]
   }
 
   /** Tell all who took part that it is over. Lost messages are made up for by the sessions' own end. */

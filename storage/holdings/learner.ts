@@ -153,6 +153,7 @@ export class Learners {
     if (this.#isRefusing) throw new FillError('this node is leaving and is filled with nothing more; choose another')
     this.#forgetIdle()
     if (this.#sessions.size >= this.#init.sessionsMax) throw new BusyError(`${this.#sessions.size} fills at once; try again`)
+    this.#forgetOlder(message)
     if (this.#meetsSession(interval)) throw new BusyError('another fill of this interval is running; try again')
     if (this.#components.owns(interval)) throw new FillError('this node owns a part of the interval and cannot learn it')
     if (!holds && this.#components.holds(interval)) throw new FillError('this node has a copy of a part of the interval, by a claim that may be old')
@@ -199,6 +200,13 @@ export class Learners {
     session.usedMs = this.#components.host.now()
     session.rows += rows
     this.#components.host.metrics.count(storageMetrics.filled, {}, rows)
+  }
+
+  /** A source fills an interval once at a time: of an older fill it did not tell, or could not, that it is over. */
+  #forgetOlder ({ interval, source }: LearnMessage): void {
+    for (const [name, session] of this.#sessions) {
+      if (session.source.id === source.id && intersect(session.interval, interval) !== undefined) this.release(name, false)
+    }
   }
 
   #meetsSession (interval: Interval): boolean {

@@ -132,6 +132,14 @@ describe('the local testnet', () => {
     await nothingLeft(pids)
   })
 
+  it('helps with an example for every command', async function () {
+    this.timeout(slowMs)
+    for (const command of [[], ['up'], ['ps'], ['add'], ['start'], ['kill'], ['down']]) {
+      const { stdout } = await ended(run(process.execPath, 'dist/isobar.js', 'testnet', ...command, '--help'), 0)
+      assert.match(stdout, /\nExamples?:\n {2}\$ isobar testnet/, command.join(' '))
+    }
+  })
+
   it('says in one line that a port is taken, or that a flag is wrong', async function () {
     this.timeout(slowMs)
     const server = createServer()

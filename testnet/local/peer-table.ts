@@ -1,6 +1,6 @@
-// The table of peers in key order, as `testnet up` and `testnet ps` print it.
+// The table of peers in key order, with a word on it, as `testnet up` and `testnet ps` print it.
 
-import { intervalText } from '../../node/cli/status.ts'
+import { intervalText, recordsNote } from '../../node/cli/status.ts'
 import { shortId, table, thousands } from '../../node/cli/table.ts'
 import type { PeerFields } from './peer-fields.ts'
 
@@ -8,7 +8,7 @@ const barWidth = 8
 
 export function peerTable (peers: readonly PeerFields[]): string {
   const most = Math.max(...peers.map(peer => peer.loadPerSecond), Number.MIN_VALUE)
-  return table(
+  const text = table(
     [{ title: '#', align: 'right' }, { title: 'PEER' }, { title: 'RPC' }, { title: 'KEYS' }, { title: 'BOX' }, { title: 'RECORDS', align: 'right' }, { title: 'LOAD/s', align: 'right' }, { title: '' }],
     peers.map(peer => [
       String(peer.number ?? '-'),
@@ -20,4 +20,5 @@ export function peerTable (peers: readonly PeerFields[]): string {
       peer.loadPerSecond.toFixed(1),
       '█'.repeat(Math.round(peer.loadPerSecond / most * barWidth))
     ]))
+  return peers.some(({ spatial }) => spatial.length > 0) ? text + recordsNote : text
 }

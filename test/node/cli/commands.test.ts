@@ -1,7 +1,7 @@
 // The commands against a fake daemon: what they send, what they print in each form, and how they end.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -134,11 +134,23 @@ describe('the command line', () => {
     }
   })
 
+  it('says in its help what -o gives when nothing is asked for', async () => {
+    const cases: Array<[string, string]> = [
+      ['find', 'a table on a terminal and ndjson in a pipe'], ['range', 'a table on a terminal and ndjson in a pipe'], ['put', 'a table on a terminal and json in a pipe'],
+      ['status', 'a table on a terminal and json in a pipe'], ['peers', 'a table on a terminal and json in a pipe'], ['ranges', 'a table on a terminal and json in a pipe'],
+      ['get', 'the value as it was put'], ['export', 'by the name of the file, on stdout ndjson']
+    ]
+    for (const [command, otherwise] of cases) {
+      const { stdout } = await isobar([command, '--help'])
+      assert.ok(stdout.replace(/\s+/g, ' ').includes(`form of the output; else ${otherwise} (choices:`), stdout)
+    }
+  })
+
   it('helps with an example for every command', async () => {
     const help = await isobar(['--help'])
     assert.equal(help.code, 0)
     for (const command of ['daemon', 'init', 'join', 'leave', 'status', 'peers', 'ranges', 'put', 'get', 'del', 'range', 'find', 'import', 'export', 'testnet', 'config', 'version']) assert.match(help.stdout, new RegExp(`^  ${command}\\b`, 'm'), command)
-    for (const args of [['daemon'], ['init'], ['join'], ['leave'], ['status'], ['peers'], ['ranges'], ['put'], ['get'], ['del'], ['range'], ['find'], ['import'], ['export'], ['config', 'show'], ['version']]) {
+    for (const args of [['daemon'], ['init'], ['join'], ['leave'], ['status'], ['peers'], ['ranges'], ['put'], ['get'], ['del'], ['range'], ['find'], ['import'], ['export'], ['config'], ['config', 'show'], ['version']]) {
       const ran = await isobar([...args, '--help'])
       assert.equal(ran.code, 0)
       assert.match(ran.stdout, /\nExamples?:\n {2}\$ isobar /, args.join(' '))
@@ -172,7 +184,11 @@ describe('the command line', () => {
     assert.deepEqual(peers.stdout.split('\n').slice(0, 2).map(line => line.split(/ {2,}/)), [
       ['#', 'PEER', 'RPC', 'STATE', 'KEYS', 'BOX', 'RECORDS', 'LOAD/s', 'RTT'],
       ['1', '12D3..8R5wWE', 'http://127.0.0.1:7700', 'serving', '[-inf, kv/moon)', '-180,-90,-90,90 (25.0%)', '1,707', '1.5', '0.3 ms']])
-    assert.match((await isobar(['ranges', '-o', 'table'])).stdout, /████████\n$/)
+    const note = /\nRECORDS: keys and ids that a peer keeps\. .* isobar find --bbox BOX --count\n$/
+    assert.match(peers.stdout, note)
+    const ranges = await isobar(['ranges', '-o', 'table'])
+    assert.match(ranges.stdout, /████████\n/)
+    assert.match(ranges.stdout, note)
     assert.equal(JSON.parse((await isobar(['ranges'])).stdout).ranges[0].records, 1707)
     assert.match((await isobar(['status'], { tty: true })).stdout, /^state {6}serving$/m)
     assert.equal(JSON.parse((await isobar(['status'])).stdout).state, 'serving')
@@ -201,7 +217,8 @@ describe('the command line', () => {
     assert.deepEqual(started.node.collections.get('places')?.map(({ key, point, text }) => [Buffer.from(key).toString(), point, text]), [['1', [13.4, 52.5], 'Ort, "A"']])
     assert.equal((await isobar(['import', file('d.txt', '')])).code, 2)
     assert.match((await isobar(['import', 'none.csv'])).stderr, /none\.csv cannot be read \(ENOENT\)/)
-    assert.match((await isobar(['import', file('e.ndjson', '{"key":"a"')])).stderr, /is it cut off\?/)
+    assert.match((await isobar(['import', file('e.ndjson', '{"key":"a"')])).stderr, /line 1: this is no JSON/)
+    assert.match((await isobar(['import', file('e.geojson', '{"key":"a"')])).stderr, /is it cut off\?/)
     assert.match((await isobar(['import', '-', '--format', 'geojsno'])).stderr, /did you mean geojson\?/)
   })
 
@@ -220,7 +237,28 @@ describe('the command line', () => {
     assert.equal((await isobar(['import', file])).code, 0)
     assert.equal((await isobar(['import', '-', '--format', 'ndjson', '--collection', 'places'], { stdin: places.stdout })).code, 0)
     assert.deepEqual([stored('kv').map(([key]) => key), started.node.collections.get('places')?.map(({ point, text }) => [point, text])], before)
-    assert.equal((await isobar(['export', '-o', 'geojson'])).code, 2)
+    assert.equal((await isobar(['export', '-o', 'geojson', '--collection', 'kv'])).code, 2)
+  })
+
+  it('exports in the form that the name of the file says, and refuses names that say none', async () => {
+    await isobar(['put', 'a', 'text'])
+    await isobar(['put', 'p', 'x', '--at', '13.4,52.5'])
+    const written = async (name: string, ...args: string[]): Promise<string> => {
+      assert.deepEqual(await isobar(['export', join(dir, name), ...args]), { code: 0, stdout: '', stderr: '' }, name)
+      return readFileSync(join(dir, name), 'utf8')
+    }
+    for (const name of ['places.geojson', 'places.GeoJSON']) assert.equal(JSON.parse(await written(name)).features[0].id, 'p')
+    for (const name of ['all.ndjson', 'all.jsonl']) assert.equal(JSON.parse(await written(name)).key, 'a')
+    assert.equal(JSON.parse(await written('places.ndjson', '--collection', 'places')).key, 'p')
+    assert.equal(JSON.parse(await written('places', '-o', 'geojson')).type, 'FeatureCollection')
+    for (const args of [[], ['-']]) assert.equal(JSON.parse((await isobar(['export', ...args])).stdout).key, 'a')
+    for (const name of ['all', 'all.json', 'all.csv', 'all.geojsonl']) {
+      const ran = await isobar(['export', join(dir, name)])
+      assert.equal(ran.code, 2, name)
+      assert.match(ran.stderr, /its name does not tell the form; name it \.ndjson or \.geojson, or give -o ndjson\|geojson\n$/)
+      assert.equal(existsSync(join(dir, name)), false)
+    }
+    assert.match((await isobar(['export', join(dir, 'kv.geojson'), '--collection', 'kv'])).stderr, /^isobar: kv is an ordered collection/)
   })
 
   it('shows and initializes settings', async () => {

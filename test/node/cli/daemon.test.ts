@@ -7,8 +7,6 @@ import { join } from 'node:path'
 import { loadSettings } from '../../../node/config/load.ts'
 import { runDaemon, type RunningDaemon } from '../../../node/cli/daemon.ts'
 import { runChild } from '../../../node/cli/testnet.ts'
-import { csvRows } from '../../../node/cli/csv.ts'
-import { jsonObjects } from '../../../node/cli/json-objects.ts'
 import { createIo } from './run.ts'
 
 const nextTurn = async (): Promise<void> => await new Promise(resolve => setImmediate(resolve))
@@ -80,38 +78,5 @@ describe('a child program', () => {
     io.signal('SIGTERM')
     assert.equal(await running, 9)
     rmSync(dir, { recursive: true })
-  })
-})
-
-describe('files cut anywhere', () => {
-  async function * cut (text: string, size: number): AsyncGenerator<string> {
-    for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size)
-  }
-  const collect = async <T>(source: AsyncIterable<T>): Promise<T[]> => {
-    const all: T[] = []
-    for await (const one of source) all.push(one)
-    return all
-  }
-
-  it('give the same JSON objects: lines, sequences, and Features of a collection', async () => {
-    const objects = [{ a: 1, s: '}{"\\"' }, { b: [{ c: {} }], features: [1] }, {}]
-    const lines = objects.map(object => JSON.stringify(object)).join('\n')
-    const sequence = objects.map(object => `\x1e${JSON.stringify(object, null, 1)}\n`).join('')
-    const collection = JSON.stringify({ type: 'FeatureCollection', meta: { features: 'no', x: [[{ y: 1 }]] }, features: objects, after: { z: [1] } }, null, 2)
-    const list = JSON.stringify(objects)
-    for (const size of [1, 2, 7, 10_000]) {
-      for (const text of [lines, sequence, list]) {
-        assert.deepEqual((await collect(jsonObjects(cut(text, size), 'top'))).map(one => JSON.parse(one)), objects, `${size} ${text.slice(0, 30)}`)
-      }
-      assert.deepEqual((await collect(jsonObjects(cut(collection, size), 'features'))).map(one => JSON.parse(one)), objects, String(size))
-    }
-    await assert.rejects(collect(jsonObjects(cut(lines.slice(0, -1), 5), 'top')), /cut off/)
-  })
-
-  it('give the same CSV rows, with quotes, commas and line breaks in cells', async () => {
-    const text = '\ufeffa, b\r\n"x, ""y""\nz",1\r\n\r\n"",\n'
-    for (const size of [1, 2, 3, 1_000]) assert.deepEqual(await collect(csvRows(cut(text, size))), [{ a: 'x, "y"\nz', b: '1' }, { a: '', b: '' }], String(size))
-    await assert.rejects(collect(csvRows(cut('a,b\n1\n', 2))), /row 2 has 1 cells, the header 2/)
-    await assert.rejects(collect(csvRows(cut('a\n"1\n', 2))), /within quotes/)
   })
 })

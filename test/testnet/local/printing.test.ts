@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { shellWord } from '../../../testnet/local/example.ts'
+import { recordsNote } from '../../../node/cli/status.ts'
 import { peerTable } from '../../../testnet/local/peer-table.ts'
 
 describe('what the testnet prints', () => {
@@ -20,7 +21,8 @@ describe('what the testnet prints', () => {
       ['#', 'PEER', 'RPC', 'KEYS', 'BOX', 'RECORDS', 'LOAD/s'],
       ['1', '12D3..efghij', 'http://127.0.0.1:7700', '[-inf, kv/moon)', '-', '1,707', '4.0', '████████'],
       ['2', '12D3..efghij', 'http://127.0.0.1:7700', '[kv/moon, places/0x0008)', '-180,-90,0,90', '1,707', '1.0', '██'],
-      ['3', '12D3..efghij', 'unreachable', '[places/0x0008, +inf)', '-', '1,707', '0.0']
+      ['3', '12D3..efghij', 'unreachable', '[places/0x0008, +inf)', '-', '1,707', '0.0'],
+      [recordsNote.trimEnd()]
     ])
   })
 

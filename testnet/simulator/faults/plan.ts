@@ -31,13 +31,21 @@ const lossShares = [0.01, 0.05, 0.3]
 const duplicateShares = [0, 0.05, 0.5]
 const spreadLatencies: readonly Latency[] = [{ median: 20, sigma: 1 }, { min: 1, max: 300 }, { min: 200, max: 1500 }]
 const flushTimesMs = [20, 200, 3000]
+const slowBeforeCrashShare = 0.4
+const slowBeforeMs = 1000
 
 export function drawPlan (init: PlanInit): Fault[] {
   const random = new Random(init.seed, 'faults')
   const drawn = shuffled(random, init.kinds ?? faultKinds)
   const kinds = drawn.slice(0, integer(random, 1, drawn.length))
   const names = [...init.nodes]
-  return inOrder(Array.from({ length: init.faultsCount }, () => drawFault(pick(random, kinds), random, names, init)))
+  const faults = Array.from({ length: init.faultsCount }, () => drawFault(pick(random, kinds), random, names, init))
+  return inOrder(faults.flatMap(fault => fault.kind === 'crash' && chance(random, slowBeforeCrashShare) ? [slowBefore(fault), fault] : [fault]))
+}
+
+/** A crash takes more where much waits for the disk. */
+function slowBefore ({ atMs, node }: Extract<Fault, { kind: 'crash' }>): Fault {
+  return { kind: 'slow disk', atMs: Math.max(0, atMs - slowBeforeMs), node, flushMs: slowBeforeMs / 2, forMs: slowBeforeMs }
 }
 
 /** @param names - of nodes there may be; a joiner's is added */

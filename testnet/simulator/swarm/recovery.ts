@@ -47,6 +47,16 @@ export async function doAll (cluster: Cluster, client: Client, deeds: readonly D
   }
 }
 
+/** Until the map shows each object as its id has it: what an update had still to do when its node died is done by then. */
+export async function agree (reader: Reader, objects: readonly string[], endMs: number): Promise<void> {
+  for (;;) {
+    const found = await reader.mapped()
+    for (const object of found === undefined ? [] : objects) {
+      
+    }
+  }
+}
+
 /** What has to happen in the end did not. */
 export class LivenessError extends Error {
   override readonly name = 'LivenessError'

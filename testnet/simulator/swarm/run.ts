@@ -9,7 +9,7 @@ import { Faults } from '../faults/inject.ts'
 import { Client } from './client.ts'
 import { foundRing } from './found-ring.ts'
 import { judge, type Violation } from './judge.ts'
-import { doAll, LivenessError, recover } from './recovery.ts'
+import { agree, doAll, LivenessError, recover } from './recovery.ts'
 import type { Scenario } from './scenario.ts'
 import { Slips } from './slips.ts'
 import { wholeScans, Workload, type Deed } from './workload.ts'
@@ -115,7 +115,9 @@ class Run {
     const endMs = healMs + livenessMs
     await recover(cluster, endMs)
     const reader = new Client(components, { seed, name: 'reader', thinkMs })
-    for (const deeds of [this.#everyGet(), this.#workload.everyPut(), this.#workload.everyGet(), wholeScans]) await cluster.settle(doAll(cluster, reader, deeds, endMs))
+    await cluster.settle(doAll(cluster, reader, this.#everyGet(), endMs))
+    await cluster.settle(agree(reader, this.#workload.objects, endMs))
+    for (const deeds of [this.#workload.everyPut(), this.#workload.everyGet(), wholeScans]) await cluster.settle(doAll(cluster, reader, deeds, endMs))
   }
 
   /** Of all records that were ever written. */

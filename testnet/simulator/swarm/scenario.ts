@@ -66,7 +66,7 @@ export function drawScenario (seed: number, options: DrawOptions = {}): Scenario
     overlay,
     storage: drawStorage(random),
     network: { latencyMs: pick(random, latencies), lossShare: chance(random, 0.2) ? 0.01 : 0, duplicateShare: chance(random, 0.2) ? 0.02 : 0 },
-    flushMs: pick(random, [0, 1, 5]),
+    flushMs: pick(random, [0, 2, 20]),
     clients: integer(random, 2, 6),
     thinkMs: options.hours === undefined ? pick(random, [60, 200, 600]) : thinkMsOfHours,
     keys: { hot: integer(random, 1, 3), cold: integer(random, 5, 40), objects: integer(random, 2, 12) },
