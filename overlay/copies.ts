@@ -1,9 +1,9 @@
 // What storage asks of ownership about copies: who must have a row before a write counts, and may this node take one as
 // a member. Asked anew in each step, for claims change while a write waits.
 
-import type { Key } from './interval.ts'
+import type { Interval, Key } from './interval.ts'
 import type { Member, MemberId } from './member.ts'
-import type { Claim } from './ownership/claim.ts'
+import type { Claim, Piece } from './ownership/claim.ts'
 
 export interface Copies {
   readonly self: MemberId
@@ -15,6 +15,8 @@ export interface Copies {
   isOwner (key: Key): boolean
   /** May this node take a row of key in this step, as a member under that claim? */
   mayTake (key: Key, under: Pick<Claim, 'chain' | 'epoch' | 'by'>): boolean
+  /** The newest claims that this node knows over interval. */
+  claimsIn (interval: Interval): readonly Piece[]
   contactOf (member: MemberId): Member | undefined
   /** A write waits for a member that did not take it. */
   unanswered (member: MemberId): void

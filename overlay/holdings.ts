@@ -17,6 +17,8 @@ export interface FillRequest {
   /** Random name of this fill. */
   readonly session: string
   readonly interval: Interval
+  /** Highest epoch of the claims in interval, which the new claim follows. */
+  readonly epoch: number
   /** Who has the rows; a member of each claim in interval. */
   readonly source: Member
   /** Who shall have them. Never the source. */

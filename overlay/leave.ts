@@ -80,7 +80,7 @@ async function giveAll (components: LeaveComponents, init: LeaveInit & ChangeIni
     // at the end of the time the call itself is aborted, which explains nothing
     if (reason !== undefined && reason !== 'AbortError') last = reason
     if (ownership.ownedRuns().length === 0) return
-    if (signal.aborted) throw new LeaveError(`could not hand over in time (${last}); this node still serves its interval`)
+    if (signal.aborted) throw new LeaveError(`could not hand over in time (${last}); this node still serves its interval; try again, or give more time`)
     if (neighbor === undefined || attempt % 2 === 1) await host.sleep(init.leaveBackoffMs * Math.min(attempt + 1, 10) * (0.5 + host.random()))
   }
 }

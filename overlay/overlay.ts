@@ -104,6 +104,7 @@ export class Overlay {
       writableAt: key => ownership.writableAt(key),
       isOwner: key => ownership.registers.get(key)?.claim.owner === self,
       mayTake: (key, under) => ownership.mayTake(key, under),
+      claimsIn: interval => ownership.registers.entries(interval).map(({ interval, value }) => ({ interval, claim: value.claim })),
       contactOf: id => this.#book.get(id),
       unanswered: id => { this.#keeper.unanswered(id) },
       refused: () => { this.#keeper.renewSoon() }

@@ -4,7 +4,7 @@
 import { codec } from '../overlay/codec.ts'
 import type { Codec, Method, Notice, PullMethod } from '../overlay/host.ts'
 import type { Interval, Key } from '../overlay/interval.ts'
-import type { Member } from '../overlay/member.ts'
+import type { Member, MemberId } from '../overlay/member.ts'
 import type { Claim } from '../overlay/ownership/claim.ts'
 import type { Extent } from '../overlay/space/extent.ts'
 import type { Space } from '../overlay/space/space.ts'
@@ -127,8 +127,14 @@ export interface OfferMessage { readonly rows: readonly FrameRow[] }
 export interface OfferReply { readonly accepted: number }
 export const offerMethod: Method<OfferMessage, OfferReply> = { name: 'storage/1/offer', request: withRows(wire.OfferRequest), reply: codec(wire.OfferReply) }
 
-export interface ConfirmMessage { readonly interval: Interval }
-export interface ConfirmReply { readonly until: Key | undefined }
+export interface ConfirmMessage { readonly interval: Interval, readonly member: MemberId }
+export interface ConfirmReply {
+  /** The answer holds below it. */
+  readonly until: Key | undefined
+  /** Lowest epoch of the claims there, and whether one of them names the asker as a member. */
+  readonly epoch: number
+  readonly names: boolean
+}
 export const confirmMethod: Method<ConfirmMessage, ConfirmReply> = { name: 'storage/1/confirm', request: codec(wire.ConfirmRequest, ['interval']), reply: codec(wire.ConfirmReply) }
 
 export interface LearnMessage {
@@ -140,6 +146,8 @@ export interface LearnMessage {
   readonly holds: boolean
   /** The source has promised: nothing more is written, and what it has replaces what this node has. */
   readonly tail: boolean
+  /** Highest epoch of the claims that the fill is to change. */
+  readonly epoch: number
 }
 export interface LearnReply {
   /** Is the round over and flushed? Else ask again. */

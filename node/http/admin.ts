@@ -15,7 +15,7 @@ const leaveDeadlineMs = 30_000
 /** @param onLeft - called when a leave has succeeded and its answer is sent: the process may end */
 export function adminRoutes (app: FastifyInstance, surface: Surface, onLeft: () => void): void {
   app.post('/v1/admin/join', describe('join'), async request => {
-    const { address } = fieldsOf(request, ['address'])
+    const { address } = fieldsOf(request, ['address'], '{"address": "127.0.0.1:7701"}')
     if (typeof address !== 'string') throw badField('address', 'must be a string: a multiaddr or host:port of any peer of the ring')
     const state = surface.node.state()
     if (state === 'serving') throw new Problem(409, 'already-serving', 'this peer serves a ring already; leave it first, or start with --join')
@@ -23,7 +23,7 @@ export function adminRoutes (app: FastifyInstance, surface: Surface, onLeft: () 
     return { state: surface.node.state() }
   })
   app.post('/v1/admin/leave', describe('leave'), async (request, reply) => {
-    const { deadlineMs = leaveDeadlineMs } = fieldsOf(request, ['deadlineMs'])
+    const { deadlineMs = leaveDeadlineMs } = fieldsOf(request, ['deadlineMs'], '{"deadlineMs": 30000}')
     if (typeof deadlineMs !== 'number' || !Number.isSafeInteger(deadlineMs) || deadlineMs < 1 || deadlineMs > surface.limits.deadlineMsMax) {
       throw badField('deadlineMs', `must be a whole number from 1 to ${surface.limits.deadlineMsMax}`)
     }
@@ -34,11 +34,11 @@ export function adminRoutes (app: FastifyInstance, surface: Surface, onLeft: () 
 }
 
 /** An empty body is an empty object. */
-function fieldsOf (request: FastifyRequest, known: readonly string[]): Record<string, unknown> {
+function fieldsOf (request: FastifyRequest, known: readonly string[], sample: string): Record<string, unknown> {
   readQuery(request, [])
   if (!Buffer.isBuffer(request.body) || request.body.length === 0) return {}
   if (mediaType(request.headers['content-type']) !== 'application/json') throw new Problem(415, 'content-type', 'expected Content-Type: application/json')
-  const fields = objectOf(parseBody(request.body), `expected fields: ${known.join(', ')}`)
-  refuseUnknown(fields, known)
+  const fields = objectOf(parseBody(request.body), `expected ${sample}`)
+  refuseUnknown(fields, known, sample)
   return fields
 }

@@ -18,6 +18,7 @@ import { mediaType, versionText } from './row-text.ts'
 import type { Surface } from './surface.ts'
 
 const ndjsonTypes = ['application/x-ndjson', 'application/ndjson', 'application/jsonl']
+const lineSample = '{"op": "put", "key": "van-7", "value": {"seats": 3}, "point": [13.4, 52.5], "text": "bakery van"}'
 const lineFields = ['op', 'key', 'collection', 'value', 'contentType', 'encoding', 'point', 'text', 'version', 'requestId']
 
 interface Result {
@@ -30,7 +31,8 @@ export function batchRoutes (app: FastifyInstance, surface: Surface): void {
   app.register(async scope => {
     scope.removeAllContentTypeParsers()
     // The body is read line by line, so Fastify's bound for whole bodies does not apply.
-    scope.addContentTypeParser(ndjsonTypes, (_request, payload, done) => { done(null, payload) })
+    // Other types come through too, to be refused with better words.
+    scope.addContentTypeParser('*', (_request, payload, done) => { done(null, payload) })
     scope.post('/v1/objects::batch', { ...describe('batch'), bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => await batch(surface, request, reply))
   })
 }
@@ -38,7 +40,7 @@ export function batchRoutes (app: FastifyInstance, surface: Surface): void {
 async function batch (surface: Surface, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const query = readQuery(request, ['collection', 'deadlineMs'])
   if (!ndjsonTypes.includes(mediaType(request.headers['content-type']))) {
-    throw new Problem(415, 'content-type', 'a batch is Content-Type: application/x-ndjson, a JSON object a line')
+    throw new Problem(415, 'content-type', `a batch is Content-Type: application/x-ndjson, a JSON object a line such as ${lineSample}`)
   }
   surface.mustServe()
   const job = await surface.gate.enter(reply, surface.deadlineOf(query))
@@ -80,8 +82,8 @@ async function begin (surface: Surface, line: Line, collection: string | undefin
   let key: string | undefined
   try {
     if (line.content === 'too long') throw new Problem(413, 'line-too-long', `the line is longer than ${surface.limits.bodyBytesMax} bytes (bodyBytesMax); put it by itself`)
-    const fields = objectOf(parseBody(line.content), 'expected {"key": …, "value": …}')
-    refuseUnknown(fields, lineFields)
+    const fields = objectOf(parseBody(line.content), `expected ${lineSample}`)
+    refuseUnknown(fields, lineFields, lineSample)
     key = textField(fields, 'key')
     if (key === undefined || key === '') throw badField('key', 'is missing')
     const name = textField(fields, 'collection') ?? collection ?? (fields['point'] !== undefined && fields['point'] !== null ? spatialDefault : orderedDefault)

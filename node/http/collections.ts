@@ -31,7 +31,7 @@ async function define (surface: Surface, request: FastifyRequest<Named>, reply: 
     throw new Problem(415, 'content-type', 'a definition is Content-Type: application/json, e.g. {"kind": "ordered"} or {"kind": "spatial"}')
   }
   const fields = objectOf(parseBody(request.body), 'expected {"kind": "ordered"} or {"kind": "spatial"}')
-  refuseUnknown(fields, ['name', 'kind', 'space'])
+  refuseUnknown(fields, ['name', 'kind', 'space'], '{"kind": "spatial"}')
   const { name } = request.params
   if (fields['name'] !== undefined && fields['name'] !== name) throw badField('name', 'differs from the one in the path')
   const definition = definitionOf(name, fields)

@@ -21,6 +21,7 @@ import type { Surface } from './surface.ts'
 /** What GET takes, and POST beside the polygon. */
 const parameters = ['collection', 'words', 'match', 'limit', 'cursor', 'count', 'deadlineMs', 'bbox', 'circle']
 const bodyFields = [...parameters, 'polygon']
+const bodySample = '{"bbox": [165, 50, -165, 60], "words": ["alaska"]}'
 
 /** What GET and POST have in common once they are read. */
 interface Asked {
@@ -78,11 +79,11 @@ function askedByQuery (request: FastifyRequest): Asked {
 
 function askedByBody (request: FastifyRequest): Asked {
   if (mediaType(request.headers['content-type']) !== jsonType || !Buffer.isBuffer(request.body)) {
-    throw new Problem(415, 'content-type', 'POST /v1/find takes Content-Type: application/json with an object such as {"polygon": […], "words": ["a"]}')
+    throw new Problem(415, 'content-type', `POST /v1/find takes Content-Type: application/json with an object such as ${bodySample}`)
   }
   readQuery(request, [])
-  const fields = objectOf(parseBody(request.body), 'expected fields such as bbox, circle, polygon, words')
-  refuseUnknown(fields, bodyFields)
+  const fields = objectOf(parseBody(request.body), `expected ${bodySample}`)
+  refuseUnknown(fields, bodyFields, bodySample)
   const { words = [] } = fields
   if (!Array.isArray(words) || words.some(word => typeof word !== 'string')) throw badField('words', 'must be a list of strings')
   return {

@@ -39,7 +39,7 @@ export function contentOfBody (collection: CollectionDefinition, query: Query, c
     if (type === geojsonType) return contentOfFeature(collection, parseBody(body), contentType, plainOf(body))
     if (type === jsonType) {
       const envelope = objectOf(parseBody(body), 'a spatial collection takes {"value", "point", "text"}; give ?point=lon,lat to store any JSON')
-      refuseUnknown(envelope, envelopeFields)
+      refuseUnknown(envelope, envelopeFields, '{"value": 1, "point": [13.4, 52.5], "text": "bakery van"}')
       return contentOfFields(collection, envelope)
     }
   }
@@ -62,9 +62,10 @@ export function contentOfFields (collection: CollectionDefinition, fields: Reado
 }
 
 /** Refuse fields that would be lost. @throws Problem 400 */
-export function refuseUnknown (fields: Readonly<Record<string, unknown>>, known: readonly string[]): void {
+/** @param sample - of what is right */
+export function refuseUnknown (fields: Readonly<Record<string, unknown>>, known: readonly string[], sample: string): void {
   for (const name of Object.keys(fields)) {
-    if (!known.includes(name)) throw new Problem(400, 'unknown-field', `unknown field ${JSON.stringify(name)}${didYouMean(name, known)}`, { field: name })
+    if (!known.includes(name)) throw new Problem(400, 'unknown-field', `unknown field ${JSON.stringify(name)}; known are ${known.join(', ')}, as in ${sample}${didYouMean(name, known)}`, { field: name })
   }
 }
 

@@ -8,7 +8,7 @@ import { splitKey, textOfBound } from '../key-text.ts'
 export const problemType = 'application/problem+json'
 
 const titles: Readonly<Record<number, string>> = {
-  400: 'Bad request', 401: 'Token needed', 403: 'Not allowed', 404: 'Not found', 406: 'No such form', 409: 'Conflict', 413: 'Too large', 415: 'Content type not understood', 431: 'Headers too large', 499: 'Client gone', 500: 'Fault of this node', 503: 'Not available now', 504: 'No answer in time', 507: 'Disk full'
+  400: 'Bad request', 401: 'Token needed', 403: 'Not allowed', 404: 'Not found', 405: 'Method not allowed', 406: 'No such form', 409: 'Conflict', 413: 'Too large', 415: 'Content type not understood', 431: 'Headers too large', 499: 'Client gone', 500: 'Fault of this node', 503: 'Not available now', 504: 'No answer in time', 507: 'Disk full'
 }
 
 export interface ProblemInit {
@@ -68,7 +68,7 @@ const rules: Readonly<Record<string, Rule>> = {
   CollectionConflictError: { status: 409, code: 'collection-conflict', remedy: 'take another name' },
   UnfinishedError: { status: 504, code: 'unfinished', remedy: 'it is stored; find will show it soon' },
   JoinError: { status: 409, code: 'join-failed' },
-  LeaveError: { status: 409, code: 'leave-failed', remedy: 'this peer still serves; try again, or give more time' },
+  LeaveError: { status: 409, code: 'leave-failed' },
   StoppedError: { status: 503, code: 'stopping', remedy: 'ask another peer', retryAfterS: retrySoon },
   BusyError: { status: 503, code: 'busy', remedy: 'try again later', retryAfterS: retrySoon },
   UnreachableError: { status: 503, code: 'peer-unreachable', remedy: 'try again later', retryAfterS: retrySoon },

@@ -17,6 +17,7 @@ import { Gate } from './gate.ts'
 import { createGuard } from './guard.ts'
 import { healthRoutes } from './health.ts'
 import { httpLimits, type HttpLimits } from './init.ts'
+import { Methods } from './methods.ts'
 import { objectRoutes } from './objects.ts'
 import { serveOpenApi } from './openapi.ts'
 import { Problem, internalCode, problemOf, problemType } from './problem.ts'
@@ -65,7 +66,7 @@ export async function createHttpServer (init: HttpInit): Promise<HttpServer> {
   const surface = new Surface({ node, limits, gate, log, metrics })
   const state = { loopback: true, closing: false }
   const app = createApp(limits, log)
-  guardSockets(app.server, log, init.connectionsMax)
+  const closeSilent = guardSockets(app.server, log, init.connectionsMax)
   const guard = createGuard({ token: init.token, loopback: () => state.loopback })
   app.addHook('onRequest', (request, _reply, done) => {
     guard(request)
@@ -96,6 +97,7 @@ export async function createHttpServer (init: HttpInit): Promise<HttpServer> {
     drain: () => { state.closing = true },
     close: async () => {
       state.closing = true
+      closeSilent()
       await close(app, gate, limits)
     }
   }
@@ -116,8 +118,15 @@ function createApp (limits: HttpLimits, log: Logger): FastifyInstance {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => { done(null, body) })
   app.setErrorHandler((error, request, reply) => { fail(log, error, request, reply) })
+  const methods = new Methods(app)
   app.setNotFoundHandler((request, reply) => {
-    fail(log, new Problem(404, 'no-such-route', `there is no ${request.method} ${request.url.split('?', 1)[0] ?? ''}; /openapi.json lists what there is`), request, reply)
+    const path = request.url.split('?', 1)[0] ?? ''
+    const allowed = methods.of(path).join(', ')
+    if (allowed !== '') reply.header('allow', allowed)
+    const problem = allowed === ''
+      ? new Problem(404, 'no-such-route', `there is no ${path}; /openapi.json lists what there is`)
+      : new Problem(405, 'method-not-allowed', `${path} takes no ${request.method}; it takes ${allowed}`)
+    fail(log, problem, request, reply)
   })
   return app
 }

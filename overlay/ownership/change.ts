@@ -210,6 +210,8 @@ async function oneBallot (components: ChangeComponents, begun: Proposal, request
   const settling = settle(proposal)
   if (settling.state !== 'settled') return { proposal, above, tailFailed: false }
   proposal = settling.proposal
+  // members of a value that is adopted were full before; who let go of the rows since becomes full again, if it is there
+  if (proposal.own === undefined && fill !== undefined) await components.holdings.tail(fill, components.host.deadline(init.tailMs, signal)).catch(() => {})
   if (proposal.own !== undefined && fill !== undefined) {
     try {
       await components.holdings.tail(fill, components.host.deadline(init.tailMs, signal))
@@ -274,6 +276,7 @@ function fillRequest (components: ChangeComponents, request: ChangeRequest, base
   return {
     session: randomHex(host, 16),
     interval: request.interval,
+    epoch: Math.max(...bases.map(({ claim }) => claim.epoch)),
     source: { id: identity.member, contact: host.self },
     learners: learners.map(({ id, contact, held }) => ({ id, contact, holds: held > 0 }))
   }

@@ -3,6 +3,7 @@
 // intents are driven from here. Entries at places are no primaries: their id records decide (vouch.ts), so accepted may
 // also mean that there is nothing to keep.
 
+import type { Copies } from '../../overlay/copies.ts'
 import type { Key } from '../../overlay/interval.ts'
 import { compareHighs, holdsKey } from '../../overlay/interval.ts'
 import type { Routing } from '../../overlay/routing/routing.ts'
@@ -21,6 +22,7 @@ const vouchShare = 0.5
 export interface AdoptComponents {
   readonly routing: Routing
   readonly writer: Writer
+  readonly copies?: Copies | undefined
   /** Told of each row that came in, when it is flushed. */
   readonly onRow: (key: Key, value: Uint8Array) => unknown
 }
@@ -30,9 +32,11 @@ export interface AdoptInit {
   readonly callMs: number
 }
 
-export function handleOffers ({ routing, writer, onRow }: AdoptComponents, { callMs }: AdoptInit): void {
-  routing.handle(confirmMethod, ({ interval }) => ({ key: interval.low, below: false }), ({ interval }, { interval: own }) => {
-    return { until: compareHighs(own.high, interval.high) < 0 ? own.high : undefined }
+export function handleOffers ({ routing, writer, copies, onRow }: AdoptComponents, { callMs }: AdoptInit): void {
+  routing.handle(confirmMethod, ({ interval }) => ({ key: interval.low, below: false }), ({ interval, member }, { interval: own }) => {
+    const until = compareHighs(own.high, interval.high) < 0 ? own.high : undefined
+    const claims = (copies?.claimsIn({ low: interval.low, high: until ?? interval.high }) ?? []).map(({ claim }) => claim)
+    return { until, epoch: Math.min(Number.MAX_SAFE_INTEGER, ...claims.map(({ epoch }) => epoch)), names: claims.some(({ members }) => members.includes(member)) }
   })
 
   routing.handle(offerMethod, ({ rows }) => ({ key: firstKey(rows), below: false }), async ({ rows }, { interval: own }) => {

@@ -1,23 +1,30 @@
-// Parts that this store was filled with to the last row, on disk, from the end of the fill until the claim comes or the
-// rows go. A claim that makes this node a member counts only where it is full: between the fill and the claim the process
-// may restart, and the rows may be let go of because the change seemed given up (docs/ownership.md, "Full before a
-// claim"). The mark is written before the fill is acknowledged, and deleted before any row is.
+// Parts that this store was filled with to the last row, on disk, from the end of the fill until the claim comes or can come
+// no more. A claim that makes this node a member counts only where it is full: between the fill and the claim the process
+// may restart, and the change may seem given up and be completed by another (docs/ownership.md, "Full before a claim").
+// The mark is written before the fill is acknowledged, and deleted before any row is.
 
 import { fromString } from 'uint8arrays/from-string'
+import { toString } from 'uint8arrays/to-string'
+import { IntervalMap } from '../../overlay/interval-map.ts'
 import { everything, type Interval } from '../../overlay/interval.ts'
 import { prefixed } from '../../overlay/prefixed-store.ts'
 import type { Operation, Store } from '../../overlay/store.ts'
-import { Spans } from './spans.ts'
+
+export interface FullPart {
+  readonly interval: Interval
+  /** Of the newest claim that the fill was to change: a claim that names this node follows one of that epoch, or of an older one. */
+  readonly epoch: number
+}
+
+interface Row { readonly high: string | undefined, readonly epoch: number }
 
 const pageRows = 256
 
 export class FullParts {
   readonly #store: Store
-  readonly #spans = new Spans()
-  /** Keys of the rows on disk. */
-  #kept = new Map<string, Uint8Array>()
+  #parts = new IntervalMap<number>((a, b) => a === b)
 
-  /** @param store - for this alone */
+  /** @param store - for notes; marks take the prefix `full/` */
   constructor (store: Store) {
     this.#store = prefixed(store, fromString('full/'))
   }
@@ -27,8 +34,8 @@ export class FullParts {
     try {
       for await (const page of snapshot.pages(everything, { pageRows })) {
         for (const { key, value } of page) {
-          this.#spans.add({ low: key, high: value.length === 0 ? undefined : value.subarray(1) })
-          this.#kept.set(nameOf(key), key)
+          const { high, epoch } = JSON.parse(toString(value)) as Row
+          this.#parts.set({ low: key, high: high === undefined ? undefined : fromString(high, 'base64') }, epoch)
         }
       }
     } finally {
@@ -36,33 +43,36 @@ export class FullParts {
     }
   }
 
+  get parts (): FullPart[] {
+    return this.#parts.entries().map(({ interval, value: epoch }) => ({ interval, epoch }))
+  }
+
   covers (interval: Interval): boolean {
-    return this.#spans.covers(interval)
+    return this.#parts.stretches(interval).every(({ value }) => value !== undefined)
   }
 
   /** Resolves when flushed. */
-  async add (interval: Interval): Promise<void> {
-    this.#spans.add(interval)
-    await this.#keep()
+  async add (interval: Interval, epoch: number): Promise<void> {
+    await this.#change(parts => { parts.set(interval, epoch) })
   }
 
   /** Resolves when flushed. */
   async remove (interval: Interval): Promise<void> {
-    if (this.#spans.meets(interval)) {
-      this.#spans.remove(interval)
-      await this.#keep()
-    }
+    await this.#change(parts => { parts.delete(interval) })
   }
 
-  async #keep (): Promise<void> {
-    const present = new Map(this.#spans.intervals.map(interval => [nameOf(interval.low), interval]))
-    const operations: Operation[] = [...this.#kept].filter(([name]) => !present.has(name)).map(([, key]) => ({ type: 'delete', key }))
-    for (const { low, high } of present.values()) operations.push({ type: 'put', key: low, value: high === undefined ? new Uint8Array(0) : Uint8Array.of(1, ...high) })
-    this.#kept = new Map([...present].map(([name, { low }]) => [name, low]))
+  async #change (change: (parts: IntervalMap<number>) => void): Promise<void> {
+    const before = this.#parts
+    const after = before.copy()
+    change(after)
+    const { put, remove } = after.changesSince(before)
+    if (put.length + remove.length === 0) return
+    this.#parts = after
+    const operations: Operation[] = remove.map(key => ({ type: 'delete', key }))
+    for (const { interval: { low, high }, value: epoch } of put) {
+      const row: Row = { high: high === undefined ? undefined : toString(high, 'base64'), epoch }
+      operations.push({ type: 'put', key: low, value: fromString(JSON.stringify(row)) })
+    }
     await this.#store.batch(operations)
   }
-}
-
-function nameOf (key: Uint8Array): string {
-  return Array.from(key, byte => String.fromCharCode(byte)).join('')
 }

@@ -98,7 +98,7 @@ export class HeldParts implements Holdings {
   start (): void {
     const { host, routing, onOwnedRow, copies } = this.#components
     if (copies !== undefined) handleCopies({ host, writer: this.writer, copies })
-    handleOffers({ routing, writer: this.writer, onRow: onOwnedRow }, this.#init)
+    handleOffers({ routing, writer: this.writer, copies, onRow: onOwnedRow }, this.#init)
     host.onNotice(releaseNotice, ({ session, kept }) => { this.#ended(session, kept) })
     this.#sources.start()
     this.#learners.start()

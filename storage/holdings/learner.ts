@@ -175,7 +175,7 @@ export class Learners {
     session.left = copy.left
   }
 
-  async #replace (session: Session, { session: name, interval, source, round, tail }: LearnMessage): Promise<void> {
+  async #replace (session: Session, { session: name, interval, source, round, tail, epoch }: LearnMessage): Promise<void> {
     const { host, store, full } = this.#components
     const { signal } = session.stopping
     const flushes = new Flushes()
@@ -193,7 +193,7 @@ export class Learners {
       if (frame.rows.length > 0) await flushes.add(store.batch(frame.rows.map(operationOf)))
     }
     await flushes.all()
-    if (tail && session.left === 0) await full.add(interval)
+    if (tail && session.left === 0) await full.add(interval, epoch)
   }
 
   #received (session: Session, rows: number): void {

@@ -4,7 +4,6 @@
 // owner merges them by version.
 // All of it in the background, a page at a time; whatever fails is found again by the next look for strays.
 
-import { concat } from 'uint8arrays/concat'
 import type { Host } from '../../overlay/host.ts'
 import type { Interval, Key } from '../../overlay/interval.ts'
 import { everything, isBelow, isEmpty, subtract } from '../../overlay/interval.ts'
@@ -90,6 +89,7 @@ export class Offers {
     if (this.#isRunning) return
     this.#isRunning = true
     const tried = new Set<Lost>()
+    await this.#unmark().catch((error: unknown) => { this.#components.host.log.debug({ error: String(error) }, 'marks of fills are kept for now') })
     for (;;) {
       const lost = this.#lost.find(entry => !tried.has(entry))
       if (lost === undefined || this.#stopping.signal.aborted) break
@@ -109,7 +109,7 @@ export class Offers {
     let at: Key | undefined = interval.low
     while (at !== undefined && isBelow(at, interval.high)) {
       const asked = { low: at, high: interval.high }
-      const { answer, owner: present } = await this.#components.routing.ask({ key: at, below: false }, confirmMethod, { interval: asked }, { deadlineMs: this.#init.callMs, signal, repeatable: true })
+      const { answer, owner: present } = await this.#components.routing.ask({ key: at, below: false }, confirmMethod, { interval: asked, member: this.#init.memberId }, { deadlineMs: this.#init.callMs, signal, repeatable: true })
       const part: Interval = { low: at, high: answer.until ?? interval.high }
       if (present.id === owner) await this.#drop(part)
       else if (present.id !== this.#init.memberId) await this.#offer(part, { signal, isLearner: false })
@@ -119,14 +119,31 @@ export class Offers {
 
   /** Clear what is neither owned nor being filled, as of this step. */
   async #drop (part: Interval): Promise<void> {
-    await Promise.all(this.#droppable([part]).map(async interval => {
-      const unmarked = this.#components.full.remove(interval)
-      await Promise.all([unmarked, this.#components.store.clear(interval)])
-    }))
+    await Promise.all(this.#droppable([part]).map(async interval => { await this.#components.store.clear(interval) }))
   }
 
   #droppable (parts: readonly Interval[]): Interval[] {
-    return spansOf(this.#components.learning()).without(this.#components.held.without(parts))
+    return this.#kept().without(this.#components.held.without(parts))
+  }
+
+  /** What is being filled, and what was filled for a claim that may still come. */
+  #kept (): Spans {
+    return spansOf([...this.#components.learning(), ...this.#components.full.parts.map(({ interval }) => interval)])
+  }
+
+  /** Marks of fills whose claim can come no more: the owner has a later one, which does not name this node. */
+  async #unmark (): Promise<void> {
+    for (const { interval, epoch } of this.#components.full.parts) {
+      if (spansOf(this.#components.learning()).meets(interval)) continue
+      let at: Key | undefined = interval.low
+      while (at !== undefined && isBelow(at, interval.high)) {
+        const asked = { interval: { low: at, high: interval.high }, member: this.#init.memberId }
+        const { answer } = await this.#components.routing.ask({ key: at, below: false }, confirmMethod, asked, { deadlineMs: this.#init.callMs, signal: this.#stopping.signal, repeatable: true })
+        const part: Interval = { low: at, high: answer.until ?? interval.high }
+        if (!answer.names && answer.epoch > epoch) await this.#components.full.remove(part)
+        at = part.high
+      }
+    }
   }
 
   /** Offer each row of part to its owner and delete it here once that has it. */
@@ -149,10 +166,9 @@ export class Offers {
       const accepted = rows.slice(0, answer.accepted)
       rows = rows.slice(answer.accepted)
       if (owner.id === this.#init.memberId) continue // they are at home
-      const kept = isLearner ? new Spans() : spansOf(this.#components.learning())
+      const kept = isLearner ? new Spans() : this.#kept()
       const dropped = accepted.filter(({ key }) => !this.#components.held.holds(key) && !kept.holds(key))
-      const unmarked = dropped.map(async ({ key }) => { await this.#components.full.remove({ low: key, high: concat([key, Uint8Array.of(0)]) }) })
-      await Promise.all([...unmarked, this.#components.store.batch(dropped.map(({ key }) => ({ type: 'delete', key })))])
+      await this.#components.store.batch(dropped.map(({ key }) => ({ type: 'delete', key })))
       this.#components.host.metrics.count(storageMetrics.offered, {}, dropped.length)
     }
   }

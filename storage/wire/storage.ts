@@ -3597,6 +3597,7 @@ export namespace OfferReply {
 
 export interface ConfirmRequest {
   interval?: Interval
+  member: string
 }
 
 export namespace ConfirmRequest {
@@ -3614,11 +3615,18 @@ export namespace ConfirmRequest {
           Interval.codec().encode(obj.interval, w)
         }
 
+        if ((obj.member != null && obj.member !== '')) {
+          w.uint32(18)
+          w.string(obj.member)
+        }
+
         if (opts.lengthDelimited !== false) {
           w.ldelim()
         }
       }, (reader, length, opts = {}) => {
-        const obj: any = {}
+        const obj: any = {
+          member: ''
+        }
 
         const end = length == null ? reader.len : reader.pos + length
 
@@ -3630,6 +3638,10 @@ export namespace ConfirmRequest {
               obj.interval = Interval.codec().decode(reader, reader.uint32(), {
                 limits: opts.limits?.interval
               })
+              break
+            }
+            case 2: {
+              obj.member = reader.string()
               break
             }
             default: {
@@ -3654,6 +3666,13 @@ export namespace ConfirmRequest {
 
               break
             }
+            case 2: {
+              yield {
+                field: `${prefix}.member`,
+                value: reader.string()
+              }
+              break
+            }
             default: {
               reader.skipType(tag & 7)
               break
@@ -3676,6 +3695,11 @@ export namespace ConfirmRequest {
     value: Uint8Array<ArrayBuffer>
   }
 
+  export interface ConfirmRequestMemberFieldEvent {
+    field: '$.member'
+    value: string
+  }
+
   export function encode (obj: Partial<ConfirmRequest>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, ConfirmRequest.codec())
   }
@@ -3684,13 +3708,15 @@ export namespace ConfirmRequest {
     return decodeMessage(buf, ConfirmRequest.codec(), opts)
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<ConfirmRequest>): Generator<ConfirmRequestIntervalLowFieldEvent | ConfirmRequestIntervalHighFieldEvent> {
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<ConfirmRequest>): Generator<ConfirmRequestIntervalLowFieldEvent | ConfirmRequestIntervalHighFieldEvent | ConfirmRequestMemberFieldEvent> {
     return streamMessage(buf, ConfirmRequest.codec(), opts)
   }
 }
 
 export interface ConfirmReply {
   until?: Uint8Array<ArrayBuffer>
+  epoch: number
+  names: boolean
 }
 
 export namespace ConfirmReply {
@@ -3708,11 +3734,24 @@ export namespace ConfirmReply {
           w.bytes(obj.until)
         }
 
+        if ((obj.epoch != null && obj.epoch !== 0)) {
+          w.uint32(16)
+          w.uint64Number(obj.epoch)
+        }
+
+        if ((obj.names != null && obj.names !== false)) {
+          w.uint32(24)
+          w.bool(obj.names)
+        }
+
         if (opts.lengthDelimited !== false) {
           w.ldelim()
         }
       }, (reader, length, opts = {}) => {
-        const obj: any = {}
+        const obj: any = {
+          epoch: 0,
+          names: false
+        }
 
         const end = length == null ? reader.len : reader.pos + length
 
@@ -3722,6 +3761,14 @@ export namespace ConfirmReply {
           switch (tag >>> 3) {
             case 1: {
               obj.until = reader.bytes()
+              break
+            }
+            case 2: {
+              obj.epoch = reader.uint64Number()
+              break
+            }
+            case 3: {
+              obj.names = reader.bool()
               break
             }
             default: {
@@ -3746,6 +3793,20 @@ export namespace ConfirmReply {
               }
               break
             }
+            case 2: {
+              yield {
+                field: `${prefix}.epoch`,
+                value: reader.uint64Number()
+              }
+              break
+            }
+            case 3: {
+              yield {
+                field: `${prefix}.names`,
+                value: reader.bool()
+              }
+              break
+            }
             default: {
               reader.skipType(tag & 7)
               break
@@ -3763,6 +3824,16 @@ export namespace ConfirmReply {
     value: Uint8Array<ArrayBuffer>
   }
 
+  export interface ConfirmReplyEpochFieldEvent {
+    field: '$.epoch'
+    value: number
+  }
+
+  export interface ConfirmReplyNamesFieldEvent {
+    field: '$.names'
+    value: boolean
+  }
+
   export function encode (obj: Partial<ConfirmReply>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, ConfirmReply.codec())
   }
@@ -3771,7 +3842,7 @@ export namespace ConfirmReply {
     return decodeMessage(buf, ConfirmReply.codec(), opts)
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<ConfirmReply>): Generator<ConfirmReplyUntilFieldEvent> {
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<ConfirmReply>): Generator<ConfirmReplyUntilFieldEvent | ConfirmReplyEpochFieldEvent | ConfirmReplyNamesFieldEvent> {
     return streamMessage(buf, ConfirmReply.codec(), opts)
   }
 }
@@ -4033,6 +4104,7 @@ export interface LearnRequest {
   round: number
   holds: boolean
   tail: boolean
+  epoch: number
 }
 
 export namespace LearnRequest {
@@ -4075,6 +4147,11 @@ export namespace LearnRequest {
           w.bool(obj.tail)
         }
 
+        if ((obj.epoch != null && obj.epoch !== 0)) {
+          w.uint32(56)
+          w.uint64Number(obj.epoch)
+        }
+
         if (opts.lengthDelimited !== false) {
           w.ldelim()
         }
@@ -4083,7 +4160,8 @@ export namespace LearnRequest {
           session: '',
           round: 0,
           holds: false,
-          tail: false
+          tail: false,
+          epoch: 0
         }
 
         const end = length == null ? reader.len : reader.pos + length
@@ -4118,6 +4196,10 @@ export namespace LearnRequest {
             }
             case 6: {
               obj.tail = reader.bool()
+              break
+            }
+            case 7: {
+              obj.epoch = reader.uint64Number()
               break
             }
             default: {
@@ -4174,6 +4256,13 @@ export namespace LearnRequest {
               yield {
                 field: `${prefix}.tail`,
                 value: reader.bool()
+              }
+              break
+            }
+            case 7: {
+              yield {
+                field: `${prefix}.epoch`,
+                value: reader.uint64Number()
               }
               break
             }
@@ -4235,6 +4324,11 @@ export namespace LearnRequest {
     value: boolean
   }
 
+  export interface LearnRequestEpochFieldEvent {
+    field: '$.epoch'
+    value: number
+  }
+
   export function encode (obj: Partial<LearnRequest>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, LearnRequest.codec())
   }
@@ -4243,7 +4337,7 @@ export namespace LearnRequest {
     return decodeMessage(buf, LearnRequest.codec(), opts)
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LearnRequest>): Generator<LearnRequestSessionFieldEvent | LearnRequestIntervalLowFieldEvent | LearnRequestIntervalHighFieldEvent | LearnRequestSourceIdFieldEvent | LearnRequestSourceContactIdFieldEvent | LearnRequestSourceContactAddressesFieldEvent | LearnRequestRoundFieldEvent | LearnRequestHoldsFieldEvent | LearnRequestTailFieldEvent> {
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LearnRequest>): Generator<LearnRequestSessionFieldEvent | LearnRequestIntervalLowFieldEvent | LearnRequestIntervalHighFieldEvent | LearnRequestSourceIdFieldEvent | LearnRequestSourceContactIdFieldEvent | LearnRequestSourceContactAddressesFieldEvent | LearnRequestRoundFieldEvent | LearnRequestHoldsFieldEvent | LearnRequestTailFieldEvent | LearnRequestEpochFieldEvent> {
     return streamMessage(buf, LearnRequest.codec(), opts)
   }
 }

@@ -100,7 +100,7 @@ export class FakeRing {
   async move (interval: Interval, to: number, session = `move-${to}-${this.nodes[0]!.host.random()}`): Promise<void> {
     const from = this.ownerOf({ key: interval.low, below: false }).node
     const [giver, taker] = [this.nodes[from]!, this.nodes[to]!]
-    const request = { session, interval, source: giver.member, learners: [{ ...taker.member, holds: false }] }
+    const request = { session, interval, epoch: 1, source: giver.member, learners: [{ ...taker.member, holds: false }] }
     const { holdings } = giver.storage
     const signal = giver.host.deadline(60_000)
     await holdings.fill(request, signal)

@@ -81,7 +81,8 @@ async function send (client: Client, lines: readonly string[], { collection, onP
   let answered = 0
   for await (const text of linesOfResponse(response)) {
     const { end, line = 0, status = 500, detail = `status ${status}` } = JSON.parse(text) as Result
-    if (end !== undefined) break
+    // Not left here: an answer that is not read to its end costs its connection.
+    if (end !== undefined) continue
     answered++
     if (status < 400) {
       loaded.stored++

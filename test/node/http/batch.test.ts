@@ -97,10 +97,28 @@ describe('a batch over HTTP', () => {
   it('wants NDJSON, and says so', async () => {
     const { url } = await startServer()
     for (const type of ['application/json', 'text/plain']) {
-      assert.equal((await ask(`${url}/v1/objects:batch`, { method: 'POST', headers: { 'content-type': type }, body: '{}' })).status, 415)
+      const reply = await ask(`${url}/v1/objects:batch`, { method: 'POST', headers: { 'content-type': type }, body: '{}' })
+      assert.equal(reply.status, 415)
+      assert.match(reply.json().detail, /^a batch is Content-Type: application\/x-ndjson, a JSON object a line such as \{"op"/)
+      assert.equal((await batch(url, [sampleIn(reply.json().detail)]))[0].status, type === 'application/json' ? 201 : 200)
     }
+    assert.equal((await ask(`${url}/v1/objects:batch`, { method: 'POST' })).status, 415)
+  })
+
+  it('names the fields of a line that has another one, with a line that works', async () => {
+    const { url } = await startServer()
+    const [result] = await batch(url, [{ put: { key: 'a' } }])
+    assert.deepEqual([result.status, result.code, result.field], [400, 'unknown-field', 'put'])
+    assert.match(result.detail, /^unknown field "put"; known are op, key, collection, value, contentType, encoding, point, text, version, requestId, as in \{/)
+    assert.equal((await batch(url, [sampleIn(result.detail)]))[0].status, 201)
+    assert.match((await batch(url, ['[]']))[0].detail, /expected \{"op": "put", "key": "van-7"/)
   })
 })
+
+/** The example that a message gives. */
+function sampleIn (detail: string): string {
+  return /\{.*\}/.exec(detail)?.[0] ?? ''
+}
 
 describe('lines of a stream', () => {
   it('are the same however the bytes are cut', async () => {

@@ -209,6 +209,8 @@ describe('finds over HTTP', () => {
       assert.equal(reply.json().field, field, `${body}: ${reply.text}`)
     }
     assert.equal((await ask(`${url}/v1/find`, { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{}' })).status, 415)
+    const unknown = await ask(`${url}/v1/find`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"box":[0,0,1,1]}' })
+    assert.equal(unknown.json().detail, 'unknown field "box"; known are collection, words, match, limit, cursor, count, deadlineMs, bbox, circle, polygon, as in {"bbox": [165, 50, -165, 60], "words": ["alaska"]}; did you mean bbox?')
     assert.equal((await ask(`${url}/v1/find?bbox=0,0,1,1&collection=none`)).status, 404)
   })
 

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { Agent, request, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
 import { createFakeNode } from '../fake-node.ts'
 import { AbortError } from '../../../overlay/errors.ts'
 import { JoinError } from '../../../overlay/join.ts'
@@ -99,8 +100,10 @@ describe('the HTTP API', () => {
     node.nodeState = 'serving'
     assert.deepEqual(node.calls, ['join /ip6/::1/tcp/7701', 'join /dns4/a.example/tcp/7701'])
     const { leave } = node
-    node.leave = async () => { throw new LeaveError('3 records are left') }
-    assert.equal((await post('leave', {})).json().code, 'leave-failed')
+    node.leave = async () => { throw new LeaveError('this is the last node of its ring; stop it instead') }
+    const failed = (await post('leave', {})).json()
+    assert.deepEqual([failed.status, failed.code, failed.detail], [409, 'leave-failed', 'this is the last node of its ring; stop it instead'])
+    assert.match((await post('leave', { within: 5 })).json().detail, /^unknown field "within"; known are deadlineMs, as in \{"deadlineMs": 30000\}/)
     assert.equal((await post('leave', { deadlineMs: 0 })).json().field, 'deadlineMs')
     assert.equal(left, 0)
     node.leave = leave
@@ -108,6 +111,30 @@ describe('the HTTP API', () => {
     await leaving
     assert.equal(left, 1)
     assert.equal(node.calls.at(-1), 'leave 500')
+  })
+
+  it('tells the methods of a path that does not take the one asked for', async () => {
+    const { url } = await startServer()
+    const cases: Array<[string, string, string]> = [
+      ['PATCH', '/v1/objects?key=a', 'DELETE, GET, HEAD, PUT'],
+      ['GET', '/v1/objects:batch', 'POST'],
+      ['DELETE', '/v1/find?bbox=0,0,1,1', 'GET, HEAD, POST'],
+      ['POST', '/v1/collections/caf%C3%A9', 'GET, HEAD, PUT'],
+      ['PUT', '/v1/collections', 'GET, HEAD'],
+      ['OPTIONS', '/v1/status', 'GET, HEAD'],
+      ['GET', '/v1/admin/leave', 'POST']
+    ]
+    for (const [method, path, allow] of cases) {
+      const reply = await ask(url + path, { method })
+      assert.equal(reply.status, 405, path)
+      assert.equal(reply.headers['allow'], allow, path)
+      assert.deepEqual([reply.json().code, reply.json().title], ['method-not-allowed', 'Method not allowed'])
+    }
+    for (const path of ['/v1/object', '/v1/objects:batchX', '/v1/collections/a/b', '/v1/objectsXbatch']) {
+      const reply = await ask(url + path, { method: 'PATCH' })
+      assert.equal(reply.status, 404, path)
+      assert.equal(reply.headers['allow'], undefined)
+    }
   })
 
   it('describes itself as OpenAPI 3.1, with every route', async () => {
@@ -245,6 +272,17 @@ describe('a stop of the HTTP API', () => {
     await closed
     await assert.rejects(get('/healthz'))
     agent.destroy()
+  })
+
+  it('does not wait for a connection that has never asked anything', async () => {
+    const { url, server } = await startServer({ limits: { closeGraceMs: 60_000 } })
+    const silent = connect(Number(new URL(url).port), '127.0.0.1')
+    const gone = new Promise(resolve => { silent.once('close', resolve) })
+    silent.on('error', () => {})
+    await new Promise(resolve => { silent.once('connect', resolve) })
+    // Connections are accepted in order, so by now that one is too.
+    await ask(`${url}/healthz`)
+    await Promise.all([server.close(), gone])
   })
 
   it('ends streams that do not end by themselves', async () => {

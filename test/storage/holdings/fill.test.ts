@@ -105,7 +105,7 @@ describe('hand-over', () => {
     const ring: FakeRing = new FakeRing({ spare: 2, storeOf: index => slowStore(() => ring, index, index === 1 ? 100 : 0) })
     for (let i = 0; i < 50; i++) await ring.run(ring.any.put({ collection: 'kv', key: key(i), value: fromString('x') }, deadline))
     const [source, learner, caller] = ring.nodes
-    const request = { session: 's', interval: everything, source: source!.member, learners: [{ ...learner!.member, holds: false }] }
+    const request = { session: 's', interval: everything, epoch: 1, source: source!.member, learners: [{ ...learner!.member, holds: false }] }
     const signal = caller!.host.deadline(10_000)
     await ring.run(caller!.storage.holdings.fill(request, signal))
     await ring.run(ring.any.put({ collection: 'kv', key: key(7), value: fromString('late') }, deadline))
@@ -133,7 +133,7 @@ describe('hand-over', () => {
     await ring.run(ring.any.put({ collection: 'kv', key: key(2), value: fromString('x') }, deadline))
     ring.silent.add(0)
     await assert.rejects(ring.run(ring.move(everything, 1)))
-    ring.nodes[0]!.storage.holdings.release({ session: 'first', interval: everything, source: ring.nodes[0]!.member, learners: [{ ...ring.nodes[1]!.member, holds: false }] }, false)
+    ring.nodes[0]!.storage.holdings.release({ session: 'first', interval: everything, epoch: 1, source: ring.nodes[0]!.member, learners: [{ ...ring.nodes[1]!.member, holds: false }] }, false)
     ring.silent.clear()
     await ring.pass(1000)
     assert.deepEqual(await rowsIn(ring.nodes[1]!.store, everything), ['0001'])
@@ -160,7 +160,7 @@ describe('hand-over', () => {
     const ring = new FakeRing({ spare: 1 })
     await ring.run(ring.any.put({ collection: 'kv', key: key(1), value: fromString('x') }, deadline))
     const [source, learner] = ring.nodes
-    const request = { session: 's', interval: everything, source: source!.member, learners: [{ ...learner!.member, holds: false }] }
+    const request = { session: 's', interval: everything, epoch: 1, source: source!.member, learners: [{ ...learner!.member, holds: false }] }
     const signal = source!.host.deadline(10_000)
     await ring.run(source!.storage.holdings.fill(request, signal))
     source!.storage.holdings.release({ ...request, learners: [] }, false)
@@ -173,7 +173,7 @@ describe('hand-over', () => {
     const ring = new FakeRing({ spare: 1 })
     await ring.run(ring.any.put({ collection: 'kv', key: key(1), value: fromString('x') }, deadline))
     const [source, learner] = ring.nodes
-    const request = { session: 's', interval: everything, source: source!.member, learners: [{ ...learner!.member, holds: false }] }
+    const request = { session: 's', interval: everything, epoch: 1, source: source!.member, learners: [{ ...learner!.member, holds: false }] }
     await ring.run(source!.storage.holdings.fill(request, source!.host.deadline(10_000)))
     assert.deepEqual(await rowsIn(learner!.store, everything), ['0001'])
     source!.storage.holdings.release(request, false)
@@ -186,7 +186,7 @@ describe('hand-over', () => {
     const ring = new FakeRing({ spare: 1 })
     await ring.run(ring.any.put({ collection: 'kv', key: key(1), value: fromString('x') }, deadline))
     const [source, learner] = ring.nodes
-    const request = { session: 's', interval: everything, source: source!.member, learners: [{ ...learner!.member, holds: false }] }
+    const request = { session: 's', interval: everything, epoch: 1, source: source!.member, learners: [{ ...learner!.member, holds: false }] }
     await ring.run(source!.storage.holdings.fill(request, source!.host.deadline(10_000)))
     ring.decide(everything, 1)
     source!.storage.holdings.release(request, false)
@@ -203,7 +203,7 @@ describe('hand-over', () => {
     await ring.run(ring.any.put({ collection: 'kv', key: key(1), value: fromString('x') }, deadline))
     const [source, learner] = ring.nodes
     const signal = source!.host.deadline(60_000)
-    const begun = { session: 'begun', interval: { low: new Uint8Array(0), high: lineKey('0500') }, source: source!.member, learners: [{ ...learner!.member, holds: false }] }
+    const begun = { session: 'begun', epoch: 1, interval: { low: new Uint8Array(0), high: lineKey('0500') }, source: source!.member, learners: [{ ...learner!.member, holds: false }] }
     const late = { ...begun, session: 'late', interval: { low: lineKey('0500'), high: undefined } }
     await ring.run(source!.storage.holdings.fill(begun, signal))
     learner!.storage.holdings.refuseFills(true)
@@ -220,7 +220,7 @@ describe('hand-over', () => {
     await ring.run(ring.any.put({ collection: 'kv', key: key(1), value: fromString('x') }, deadline))
     const [source, learner] = ring.nodes
     const { holdings } = learner!.storage
-    const request = { interval: everything, source: source!.member, learners: [{ ...learner!.member, holds: false }] }
+    const request = { interval: everything, epoch: 1, source: source!.member, learners: [{ ...learner!.member, holds: false }] }
     const begin = async (session: string): Promise<void> => { await ring.run(source!.storage.holdings.fill({ ...request, session }, source!.host.deadline(60_000))) }
     assert.equal(holdings.isFilling(), false)
     await begin('released')

@@ -155,7 +155,7 @@ export class Holders {
 
   /** A fill from node 0 to node 1, which holds a copy. */
   request (change: Partial<FillRequest> = {}): FillRequest {
-    return { session: 's', interval: everything, source: this.at(0).member, learners: [this.holding(1)], ...change }
+    return { session: 's', interval: everything, epoch: 1, source: this.at(0).member, learners: [this.holding(1)], ...change }
   }
 
   holding (index: number): Learner {

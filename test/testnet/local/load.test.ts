@@ -59,6 +59,24 @@ describe('loading rows', () => {
     assert.equal(taken.length, 2_345)
   })
 
+  it('reads each answer to its end, so that no connection is lost over it', async () => {
+    let lost = 0
+    const rpc = await peer((rows, _batch, response) => {
+      response.once('close', () => { if (!response.writableFinished) lost++ })
+      taken.push(...rows.map(row => row.key))
+      response.write(rows.map((_, at) => result(at + 1, 201)).join('') + end)
+      // The end of the answer comes after the last line of it, as it does from a daemon that is busy.
+      let turns = 0
+      const later = (): void => {
+        if (++turns < 100) setImmediate(later)
+        else response.end()
+      }
+      later()
+    })
+    assert.equal((await run([rpc], 1_200)).stored, 1_200)
+    assert.equal(lost, 0)
+  })
+
   it('sends again only what was refused with 503', async () => {
     const rpc = await peer((rows, batch, response) => {
       if (batch > 0) {

@@ -1,12 +1,14 @@
 // What has to come back when nothing goes wrong any more: each node that is there serves (or has left), the served runs tile the
-// line, level 0 is exactly the neighbors by claims, and each record can be written and read.
+// line, level 0 is exactly the neighbors by claims, each record can be written and read, and the map agrees with the ids.
 
 import { InvariantError } from '../checkers/checker.ts'
 import { missingLinks } from '../checkers/links.ts'
 import { assertServedTiles } from '../checkers/tiling.ts'
+import type { History } from '../checkers/history.ts'
 import type { Cluster } from '../cluster.ts'
 import type { Client } from './client.ts'
-import type { Deed } from './workload.ts'
+import { placeOf } from './row-text.ts'
+import { spatial, wholeMap, type Deed } from './workload.ts'
 
 /** Between two looks (guess: a look costs as much as some hundred events). */
 const lookMs = 500
@@ -47,13 +49,15 @@ export async function doAll (cluster: Cluster, client: Client, deeds: readonly D
   }
 }
 
-/** Until the map shows each object as its id has it: what an update had still to do when its node died is done by then. */
-export async function agree (reader: Reader, objects: readonly string[], endMs: number): Promise<void> {
+/** Until the map shows each object as its id has it: by then all is done that an update left to do when its node died. @throws LivenessError */
+export async function agree (cluster: Cluster, client: Client, { operations, scans }: Pick<History, 'operations' | 'scans'>, objects: readonly string[], endMs: number): Promise<void> {
   for (;;) {
-    const found = await reader.mapped()
-    for (const object of found === undefined ? [] : objects) {
-      
-    }
+    await doAll(cluster, client, [...objects.map((key): Deed => ({ kind: 'get', collection: spatial, key })), wholeMap], endMs)
+    const found = new Map(scans.at(-1)!.rows.map(({ key, value }) => [key, value]))
+    const other = operations.slice(-objects.length).find(({ key, value }) => found.get(key) !== (value !== undefined && placeOf(value).point !== undefined ? value : undefined))
+    if (other === undefined) return
+    if (cluster.world.now() >= endMs) throw new LivenessError(`${other.key} is ${other.value ?? 'not there'} by its id, and ${found.get(other.key) ?? 'not there'} on the map, long after the last fault was healed`)
+    await client.pause(lookMs)
   }
 }
 

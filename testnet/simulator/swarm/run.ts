@@ -116,7 +116,7 @@ class Run {
     await recover(cluster, endMs)
     const reader = new Client(components, { seed, name: 'reader', thinkMs })
     await cluster.settle(doAll(cluster, reader, this.#everyGet(), endMs))
-    await cluster.settle(agree(reader, this.#workload.objects, endMs))
+    await cluster.settle(agree(cluster, reader, this.history, this.#workload.objects, endMs))
     for (const deeds of [this.#workload.everyPut(), this.#workload.everyGet(), wholeScans]) await cluster.settle(doAll(cluster, reader, deeds, endMs))
   }
 

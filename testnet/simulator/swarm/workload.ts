@@ -78,11 +78,14 @@ export class Workload {
   }
 }
 
-/** All ordered records both ways, and all objects on the map. */
+/** All objects on the map. */
+export const wholeMap: Deed = { kind: 'find', box: { kind: 'box', west: -180, south: -90, east: 180, north: 90 }, word: undefined, limit: 1000 }
+
+/** All there is, ordered records both ways. */
 export const wholeScans: readonly Deed[] = [
   { kind: 'range', gte: '', lt: '', reverse: false, limit: 1000 },
   { kind: 'range', gte: '', lt: '', reverse: true, limit: 1000 },
-  { kind: 'find', box: { kind: 'box', west: -180, south: -90, east: 180, north: 90 }, word: undefined, limit: 1000 }
+  wholeMap
 ]
 
 /** Where an object is, or nowhere on the map; and the word that it is found by. */
