@@ -138,6 +138,8 @@ export interface ConfirmReply {
 export const confirmMethod: Method<ConfirmMessage, ConfirmReply> = { name: 'storage/1/confirm', request: codec(wire.ConfirmRequest, ['interval']), reply: codec(wire.ConfirmReply) }
 
 export interface LearnMessage {
+  /** Who is meant: another store may be open at an address. */
+  readonly member: MemberId
   readonly session: string
   readonly interval: Interval
   readonly source: Member

@@ -56,6 +56,8 @@ export class Graph {
     host.handle(linkMethod, ({ level, node }) => {
       const self = this.#components.self()
       if (self === undefined || this.#components.isForeign(node.view)) return { self: undefined }
+      // meant for the store that was open here before
+      if (sharedLevels(node.vector, self.vector) < level) return { self }
       this.#components.learn(node.view)
       return { self, closer: neighbors.offer(self, level, node) }
     })
@@ -167,7 +169,8 @@ export class Graph {
         this.#components.suspect(node.view)
         return undefined
       }
-      if (reply.self === undefined) return undefined
+      // another store may be open there by now
+      if (reply.self === undefined || sharedLevels(reply.self.vector, self.vector) < level) return undefined
       node = reply.self
       this.#components.learn(node.view)
       const now = this.#components.self()
@@ -196,7 +199,7 @@ export class Graph {
     if (reply === undefined || neighbors.at(level)[side]?.view.owner.id !== link.view.owner.id) return
     const now = this.#components.self()
     if (now === undefined) return
-    if (reply.self === undefined || reply.self.placement !== link.placement || !isOnSide(reply.self.view, now.view, side)) {
+    if (reply.self?.view.owner.id !== link.view.owner.id || reply.self.placement !== link.placement || !isOnSide(reply.self.view, now.view, side)) {
       neighbors.drop(link.view.owner.id)
       if (level > 0) await this.#linkAt(level, side)
       return

@@ -76,6 +76,8 @@ export interface LeaseReply {
   readonly held: readonly Piece[]
   /** Where the asked one should be a member, and has not the rows to be one. */
   readonly lacking: readonly Interval[]
+  /** Who answers: another store may be open at an address. */
+  readonly member: MemberId
 }
 
 export const leaseMethod: Method<LeaseRequest, LeaseReply> = {

@@ -229,7 +229,7 @@ export class Ownership {
     }
     this.#registers = next
     await this.#flush([])
-    return { granted, held, lacking }
+    return { granted, held, lacking, member: self }
   }
 
   /** A member has lent, asked at sentMs of Host.now(), and has flushed the ceiling. */

@@ -2,7 +2,7 @@
 // and at once when a claim is new or this node has just started. A majority that lends has thereby said that the claim is
 // still the last one, so a restarted owner needs nothing else before it serves.
 
-import { errorName } from '../errors.ts'
+import { errorName, UnreachableError } from '../errors.ts'
 import type { Host } from '../host.ts'
 import type { Member, MemberId } from '../member.ts'
 import type { StoreIdentity } from '../store-identity.ts'
@@ -102,7 +102,8 @@ export class Renewal {
     const members = [...named].flatMap(one => one === identity.member ? { id: one, contact: host.self } : contactOf(one) ?? [])
     const sentMs = host.now()
     try {
-      const { granted, held, lacking: lacks } = await host.call(member.contact, leaseMethod, { members, boot: identity.boot, pieces, ceiling }, { deadlineMs: this.#init.voteMs })
+      const { granted, held, lacking: lacks, member: there } = await host.call(member.contact, leaseMethod, { members, boot: identity.boot, pieces, ceiling }, { deadlineMs: this.#init.voteMs })
+      if (there !== id) throw new UnreachableError(`another store than ${id} is open there`)
       heard(id)
       ownership.hold(pieces, granted, id, sentMs, ceiling)
       if (held.length > 0) await ownership.catchUp(held)

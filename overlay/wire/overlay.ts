@@ -6622,6 +6622,7 @@ export interface LeaseReply {
   granted: Interval[]
   held: Piece[]
   lacking: Interval[]
+  member: string
 }
 
 export namespace LeaseReply {
@@ -6655,6 +6656,11 @@ export namespace LeaseReply {
           }
         }
 
+        if ((obj.member != null && obj.member !== '')) {
+          w.uint32(34)
+          w.string(obj.member)
+        }
+
         if (opts.lengthDelimited !== false) {
           w.ldelim()
         }
@@ -6662,7 +6668,8 @@ export namespace LeaseReply {
         const obj: any = {
           granted: [],
           held: [],
-          lacking: []
+          lacking: [],
+          member: ''
         }
 
         const end = length == null ? reader.len : reader.pos + length
@@ -6699,6 +6706,10 @@ export namespace LeaseReply {
               obj.lacking.push(Interval.codec().decode(reader, reader.uint32(), {
                 limits: opts.limits?.lacking$
               }))
+              break
+            }
+            case 4: {
+              obj.member = reader.string()
               break
             }
             default: {
@@ -6774,6 +6785,13 @@ export namespace LeaseReply {
 
               obj.lacking++
 
+              break
+            }
+            case 4: {
+              yield {
+                field: `${prefix}.member`,
+                value: reader.string()
+              }
               break
             }
             default: {
@@ -6866,6 +6884,11 @@ export namespace LeaseReply {
     index: number
   }
 
+  export interface LeaseReplyMemberFieldEvent {
+    field: '$.member'
+    value: string
+  }
+
   export function encode (obj: Partial<LeaseReply>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, LeaseReply.codec())
   }
@@ -6874,7 +6897,7 @@ export namespace LeaseReply {
     return decodeMessage(buf, LeaseReply.codec(), opts)
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LeaseReply>): Generator<LeaseReplyGrantedLowFieldEvent | LeaseReplyGrantedHighFieldEvent | LeaseReplyHeldIntervalLowFieldEvent | LeaseReplyHeldIntervalHighFieldEvent | LeaseReplyHeldClaimChainFieldEvent | LeaseReplyHeldClaimEpochFieldEvent | LeaseReplyHeldClaimOwnerFieldEvent | LeaseReplyHeldClaimMembersFieldEvent | LeaseReplyHeldClaimFloorFieldEvent | LeaseReplyHeldClaimByCounterFieldEvent | LeaseReplyHeldClaimByMemberFieldEvent | LeaseReplyLackingLowFieldEvent | LeaseReplyLackingHighFieldEvent> {
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LeaseReply>): Generator<LeaseReplyGrantedLowFieldEvent | LeaseReplyGrantedHighFieldEvent | LeaseReplyHeldIntervalLowFieldEvent | LeaseReplyHeldIntervalHighFieldEvent | LeaseReplyHeldClaimChainFieldEvent | LeaseReplyHeldClaimEpochFieldEvent | LeaseReplyHeldClaimOwnerFieldEvent | LeaseReplyHeldClaimMembersFieldEvent | LeaseReplyHeldClaimFloorFieldEvent | LeaseReplyHeldClaimByCounterFieldEvent | LeaseReplyHeldClaimByMemberFieldEvent | LeaseReplyLackingLowFieldEvent | LeaseReplyLackingHighFieldEvent | LeaseReplyMemberFieldEvent> {
     return streamMessage(buf, LeaseReply.codec(), opts)
   }
 }

@@ -78,7 +78,7 @@ export class Fills {
     for (let lost = 0; ;) {
       signal.throwIfAborted()
       try {
-        const reply = await this.#host.call(learner.contact, learnMethod, { epoch: request.epoch, session, interval, source, round, holds: learner.holds, tail }, { deadlineMs: this.#init.callMs, signal })
+        const reply = await this.#host.call(learner.contact, learnMethod, { member: learner.id, epoch: request.epoch, session, interval, source, round, holds: learner.holds, tail }, { deadlineMs: this.#init.callMs, signal })
         lost = 0
         if (!reply.done) continue
         this.#rounds.set(roundsName(request, learner), round + 1)

@@ -8,7 +8,7 @@ import { BusyError } from '../../overlay/errors.ts'
 import type { Host } from '../../overlay/host.ts'
 import type { Interval } from '../../overlay/interval.ts'
 import { intersect, sameInterval } from '../../overlay/interval.ts'
-import type { Member } from '../../overlay/member.ts'
+import type { Member, MemberId } from '../../overlay/member.ts'
 import type { Operation, Store } from '../../overlay/store.ts'
 import { FillError } from '../errors.ts'
 import { learnMethod } from '../messages.ts'
@@ -41,6 +41,7 @@ export interface LearnersComponents {
 }
 
 export interface LearnersInit extends ReconciliationInit {
+  readonly memberId: MemberId
   readonly sessionMs: number
   readonly sessionsMax: number
   readonly learnWaitMs: number
@@ -127,6 +128,7 @@ export class Learners {
 
   /** Begin the round, or go on waiting for it. Answers after learnWaitMs at the latest. */
   async #learn (message: LearnMessage): Promise<LearnReply> {
+    if (message.member !== this.#init.memberId) throw new FillError('another store is open here than the one that is to be filled')
     const session = this.#session(message)
     session.usedMs = this.#components.host.now()
     const waiting = new AbortController()

@@ -4105,6 +4105,7 @@ export interface LearnRequest {
   holds: boolean
   tail: boolean
   epoch: number
+  member: string
 }
 
 export namespace LearnRequest {
@@ -4152,6 +4153,11 @@ export namespace LearnRequest {
           w.uint64Number(obj.epoch)
         }
 
+        if ((obj.member != null && obj.member !== '')) {
+          w.uint32(66)
+          w.string(obj.member)
+        }
+
         if (opts.lengthDelimited !== false) {
           w.ldelim()
         }
@@ -4161,7 +4167,8 @@ export namespace LearnRequest {
           round: 0,
           holds: false,
           tail: false,
-          epoch: 0
+          epoch: 0,
+          member: ''
         }
 
         const end = length == null ? reader.len : reader.pos + length
@@ -4200,6 +4207,10 @@ export namespace LearnRequest {
             }
             case 7: {
               obj.epoch = reader.uint64Number()
+              break
+            }
+            case 8: {
+              obj.member = reader.string()
               break
             }
             default: {
@@ -4266,6 +4277,13 @@ export namespace LearnRequest {
               }
               break
             }
+            case 8: {
+              yield {
+                field: `${prefix}.member`,
+                value: reader.string()
+              }
+              break
+            }
             default: {
               reader.skipType(tag & 7)
               break
@@ -4329,6 +4347,11 @@ export namespace LearnRequest {
     value: number
   }
 
+  export interface LearnRequestMemberFieldEvent {
+    field: '$.member'
+    value: string
+  }
+
   export function encode (obj: Partial<LearnRequest>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, LearnRequest.codec())
   }
@@ -4337,7 +4360,7 @@ export namespace LearnRequest {
     return decodeMessage(buf, LearnRequest.codec(), opts)
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LearnRequest>): Generator<LearnRequestSessionFieldEvent | LearnRequestIntervalLowFieldEvent | LearnRequestIntervalHighFieldEvent | LearnRequestSourceIdFieldEvent | LearnRequestSourceContactIdFieldEvent | LearnRequestSourceContactAddressesFieldEvent | LearnRequestRoundFieldEvent | LearnRequestHoldsFieldEvent | LearnRequestTailFieldEvent | LearnRequestEpochFieldEvent> {
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<LearnRequest>): Generator<LearnRequestSessionFieldEvent | LearnRequestIntervalLowFieldEvent | LearnRequestIntervalHighFieldEvent | LearnRequestSourceIdFieldEvent | LearnRequestSourceContactIdFieldEvent | LearnRequestSourceContactAddressesFieldEvent | LearnRequestRoundFieldEvent | LearnRequestHoldsFieldEvent | LearnRequestTailFieldEvent | LearnRequestEpochFieldEvent | LearnRequestMemberFieldEvent> {
     return streamMessage(buf, LearnRequest.codec(), opts)
   }
 }

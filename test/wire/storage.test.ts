@@ -145,8 +145,8 @@ describe('messages of storage', () => {
   it('hold the requests of a fill in the bytes laid down', () => {
     const interval = { low: bytes('a'), high: undefined }
     const source = { id: 'm', contact: { id: 'c', addresses: [] } }
-    const learn = { session: 's', interval, source, round: 1, holds: true, tail: true, epoch: 5 }
-    assert.equal(hex(learnMethod.request.encode(learn)), plain('0a 01 73  12 03 0a 01 61  1a 08 0a 01 6d 12 03 0a 01 63  20 01  28 01  30 01  38 05'))
+    const learn = { session: 's', interval, source, round: 1, holds: true, tail: true, epoch: 5, member: 'm' }
+    assert.equal(hex(learnMethod.request.encode(learn)), plain('0a 01 73  12 03 0a 01 61  1a 08 0a 01 6d 12 03 0a 01 63  20 01  28 01  30 01  38 05  42 01 6d'))
     const fill = { session: 's', interval, round: 2, keys: [bytes('k'), new Uint8Array(0)], parts: [{ low: bytes('a'), high: bytes('b') }], more: true }
     const encoded = fillMethod.request.encode(fill)
     assert.equal(hex(encoded), plain('0a 01 73  12 03 0a 01 61  18 02  22 01 6b 22 00  2a 06 0a 01 61 12 01 62  30 01'))

@@ -79,7 +79,7 @@ export class Holder {
   readonly counted: Map<string, number>
 
   constructor (host: SimHost, store: Store, counted: Map<string, number>, given: HoldersInit) {
-    const init = { ...storageDefaults, ...given }
+    const init = { ...storageDefaults, memberId: host.self.id, ...given }
     this.host = host
     this.store = store
     this.counted = counted

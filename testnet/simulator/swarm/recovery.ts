@@ -2,9 +2,9 @@
 // line, level 0 is exactly the neighbors by claims, each record can be written and read, and the map agrees with the ids.
 
 import { InvariantError } from '../checkers/checker.ts'
+import type { History } from '../checkers/history.ts'
 import { missingLinks } from '../checkers/links.ts'
 import { assertServedTiles } from '../checkers/tiling.ts'
-import type { History } from '../checkers/history.ts'
 import type { Cluster } from '../cluster.ts'
 import type { Client } from './client.ts'
 import { placeOf } from './row-text.ts'
