@@ -68,6 +68,7 @@ export const overlayDefaults: OverlayInit = {
   evictPings: 1, // with the write that was not answered that is two seconds
   takeoverMs: 1000, // guess: a few times what a takeover takes
   regainMs: 2000, // guess: above a change of another
+  retireMs: 60_000, // guess: the time that a leave has
   tendMs: 300, // guess: lets several joins settle
 
   leaveBackoffMs: 100, // guess

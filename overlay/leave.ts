@@ -3,12 +3,14 @@
 // a ring has nobody to give to and must stop instead. Stopping is not leaving: claims and records stay on disk.
 
 import { errorName } from './errors.ts'
-import type { Interval } from './interval.ts'
-import type { Member } from './member.ts'
+import type { Interval, Key } from './interval.ts'
+import type { Member, MemberId } from './member.ts'
 import { consentMethod, type GraphNode } from './messages.ts'
 import { endsAt } from './ownership/adjacent.ts'
 import { change, livingContact, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
+import { isMember, type Piece } from './ownership/claim.ts'
 import { membersWithout, type CopiesInit } from './ownership/membership.ts'
+import { retireMethod } from './ownership/messages.ts'
 import { tellOwed, unheard, type News } from './ownership/tell.ts'
 
 export interface LeaveInit extends CopiesInit {
@@ -22,6 +24,8 @@ export interface LeaveComponents extends ChangeComponents {
   /** Called in the step in which all is done: from then on nothing that is decided for this node may be acknowledged. */
   gone (): void
   remember (member: Member): Promise<void>
+  /** Who owns key now, by its own word. @throws as lookup */
+  ownerOf (key: Key): Promise<Member>
   /** Neighbors at level 0, found anew by claims: right owns the key behind our run, left the keys before it. */
   beside (run: Interval): Promise<GraphNode[]>
 }
@@ -45,6 +49,7 @@ export async function leave (components: LeaveComponents, init: LeaveInit & Chan
     for (;;) {
       await giveAll(components, init, signal)
       await allHeard(components, init, signal)
+      await retire(components, init, signal)
       if (isDone(components)) {
         gone()
         return
@@ -58,8 +63,8 @@ export async function leave (components: LeaveComponents, init: LeaveInit & Chan
   }
 }
 
-function isDone ({ ownership, holdings }: LeaveComponents): boolean {
-  return ownership.ownedRuns().length === 0 && stillUnheard(ownership).length === 0 && !holdings.isFilling()
+function isDone ({ ownership, holdings, identity }: LeaveComponents): boolean {
+  return ownership.ownedRuns().length === 0 && stillUnheard(ownership).length === 0 && !holdings.isFilling() && copiesHeld(ownership, identity.member).length === 0
 }
 
 /** What was decided since boot and not acknowledged. What is owed from before is not this leave's: such a member may be gone for good. */
@@ -116,6 +121,33 @@ async function allHeard (components: LeaveComponents, init: LeaveInit & ChangeIn
     const silent = stillUnheard(ownership).map(({ member }) => member)
     if (silent.length === 0) return
     if (signal.aborted) throw new LeaveError(`all was handed over, but ${silent.map(({ contact }) => contact.id).join(', ')} did not answer and may not know it; leave again when it does`)
+    await host.sleep(init.leaveBackoffMs * Math.min(attempt + 1, 10) * (0.5 + host.random()))
+  }
+}
+
+/** The pieces of others that this node has copies of. */
+function copiesHeld ({ registers }: LeaveComponents['ownership'], self: MemberId): Piece[] {
+  return registers.entries().filter(({ value: { claim } }) => isMember(claim, self) && claim.owner !== self).map(({ interval, value }) => ({ interval, claim: value.claim }))
+}
+
+/** Others count on the copies here; each present owner replaces them, and this node votes for that. */
+async function retire ({ host, identity, ownership, contactOf, ownerOf }: LeaveComponents, init: LeaveInit, signal: AbortSignal): Promise<void> {
+  const { member } = identity
+  for (let attempt = 0; ; attempt++) {
+    const pieces = copiesHeld(ownership, member)
+    if (pieces.length === 0 || ownership.ownedRuns().length > 0) return
+    if (signal.aborted) throw new LeaveError('all was handed over, but others still count on copies that this node has; leave again, or stop it')
+    await Promise.all(pieces.map(async piece => {
+      try {
+        // whom the claim names may be gone for long
+        const owner = attempt % 2 === 0 ? contactOf(piece.claim.owner) : await ownerOf(piece.interval.low)
+        if (owner === undefined) return
+        const { held } = await host.call(owner.contact, retireMethod, { member, piece }, { deadlineMs: init.neighborMs })
+        await ownership.catchUp(held)
+      } catch (error) {
+        host.log.debug({ error: errorName(error) }, 'an owner still counts on a copy here')
+      }
+    }))
     await host.sleep(init.leaveBackoffMs * Math.min(attempt + 1, 10) * (0.5 + host.random()))
   }
 }

@@ -307,6 +307,7 @@ export class Overlay {
         this.#learn(node.view)
         this.#keeper.tendSoon()
       },
+      ownerOf: async key => (await this.lookup({ key, below: false }, this.#init.attemptMs)).owner,
       beside: async run => await beside({ host: this.#host, lookup: async target => await this.lookup(target, this.#init.attemptMs) }, run, this.#init)
     }, this.#init, this.#stopping.signal)
   }

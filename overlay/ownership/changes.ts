@@ -4,7 +4,7 @@
 import { StoppedError } from '../errors.ts'
 import type { Holdings } from '../holdings.ts'
 import type { Host } from '../host.ts'
-import type { Interval } from '../interval.ts'
+import type { Interval, Key } from '../interval.ts'
 import { giveToJoiner } from '../join.ts'
 import { give, leave, type LeaveInit } from '../leave.ts'
 import type { Member, MemberId } from '../member.ts'
@@ -33,6 +33,8 @@ export interface ChangesComponents {
   right (): GraphNode | undefined
   /** A joiner owns the part above us now. */
   joined (node: GraphNode): void
+  /** Who owns key now, by its own word. @throws as lookup */
+  ownerOf (key: Key): Promise<Member>
   /** Neighbors at level 0 of a run, found by claims. */
   beside (run: Interval): Promise<GraphNode[]>
 }
@@ -61,7 +63,7 @@ export class Changes {
     host.handle(acceptMethod, async request => await ownership.accept(request))
     host.handle(decidedMethod, async ({ pieces, members }) => {
       for (const member of members) await remember(member)
-      const isOurs = pieces.some(({ claim }) => claim.owner === identity.member)
+      const isOurs = pieces.some(({ claim }) => isMember(claim, identity.member))
       // an acknowledgement would leave the part without an owner: who decided this has to hear that nobody is here
       if (isOurs && (this.#isGone || pieces.some(({ claim }) => ownership.hasLeft(claim.chain)))) throw new StoppedError('this node has left the ring')
       await ownership.learn(pieces)

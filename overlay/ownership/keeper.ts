@@ -9,9 +9,9 @@ import type { Member, MemberId } from '../member.ts'
 import type { StoreIdentity } from '../store-identity.ts'
 import { endsAt } from './adjacent.ts'
 import { change, livingContact, type ChangeComponents, type ChangeInit, type ChangeRequest } from './change.ts'
-import { isMember, sameClaim, type Claim, type Piece } from './claim.ts'
+import { isMember, sameClaim, supersedes, type Claim, type Piece } from './claim.ts'
 import { nextMembers, sameMembers, wantedMembers, type CopiesInit, type Wanted } from './membership.ts'
-import { leaseMethod, pingMethod } from './messages.ts'
+import { leaseMethod, pingMethod, retireMethod } from './messages.ts'
 import type { Ownership } from './ownership.ts'
 import { Renewal, type RenewalInit } from './renewal.ts'
 import { Watch, type WatchInit } from './watch.ts'
@@ -37,6 +37,8 @@ export interface KeeperInit extends ChangeInit, RenewalInit, WatchInit, CopiesIn
   readonly takeoverMs: number
   /** Milliseconds without a lease after which an owner claims its piece anew. */
   readonly regainMs: number
+  /** Milliseconds for which a member that has said it leaves is not taken for one again. */
+  readonly retireMs: number
   /** Milliseconds from a change of claims to a look whether members should be others. */
   readonly tendMs: number
 }
@@ -52,6 +54,8 @@ export class Keeper {
   /** Silent members and owners whose pieces are being seen to. */
   readonly #evicting = new Set<MemberId>()
   readonly #taking = new Set<MemberId>()
+  /** Members that leave the ring: nobody counts on their copies any more. */
+  readonly #retiring = new Set<MemberId>()
   #unleasedMs: number | undefined
   #isTendingSoon = false
   #watched: { revision: number, members: Member[] } = { revision: -1, members: [] }
@@ -86,6 +90,13 @@ export class Keeper {
       for (const member of request.members) await remember(member)
       for (const owner of new Set(request.pieces.map(({ claim }) => claim.owner))) this.#watch.heard(owner)
       return await ownership.lend(request)
+    })
+    host.handle(retireMethod, ({ member, piece }) => {
+      this.#retiring.add(member)
+      host.after(this.#init.retireMs, () => { this.#retiring.delete(member) })
+      void this.#once(this.#evicting, member, async () => { await this.#replace(member) })
+      const held = ownership.registers.entries(piece.interval).map(({ interval, value }) => ({ interval, claim: value.claim }))
+      return { held: held.filter(({ claim }) => supersedes(claim, piece.claim)) }
     })
     ownership.onUnleased = () => { this.#renewal.soon() }
     this.#watch.start()
@@ -182,6 +193,18 @@ export class Keeper {
     this.tendSoon()
   }
 
+  /** A member that leaves is there yet, and votes for its own replacement. */
+  async #replace (id: MemberId): Promise<void> {
+    const { ownership, remember } = this.#components
+    const wanted = await this.#wanted()
+    for (const { interval, value: { claim } } of ownership.ownedSegments()) {
+      if (!isMember(claim, id)) continue
+      const members = nextMembers(claim, wanted, this.#living(claim), this.#init.copies)
+      for (const member of members) await remember(member)
+      await this.#change({ interval, owner: members[0]!, members }, 'retire')
+    }
+  }
+
   async #changeOwn (interval: Interval, claim: Claim, members: readonly Member[], why: string): Promise<boolean> {
     if (2 * members.filter(({ id }) => isMember(claim, id)).length <= claim.members.length) return false
     const { host, identity } = this.#components
@@ -240,12 +263,10 @@ export class Keeper {
   }
 
   async #followNeighbors (): Promise<boolean> {
-    const { host, identity, ownership, beside, remember } = this.#components
+    const { host, ownership, remember } = this.#components
     const segments = ownership.ownedSegments().filter(({ value }) => ownership.leaseEndMs(value.claim) > host.now())
     if (segments.length === 0) return false
-    const near = await beside()
-    const living = (members: readonly Member[]): Member[] => members.filter(({ id }) => !this.isSuspect(id))
-    const wanted = wantedMembers({ self: { id: identity.member, contact: host.self }, left: living(near.left), right: living(near.right) }, this.#init.copies)
+    const wanted = await this.#wanted()
     for (const { interval, value: { claim } } of segments) {
       const members = nextMembers(claim, wanted, this.#living(claim), this.#init.copies)
       if (sameMembers(claim, members) || members.length < claim.members.length) continue
@@ -255,8 +276,16 @@ export class Keeper {
     return false
   }
 
+  /** Who shall be members of what this node owns: it, and the nodes beside it that are there and stay. */
+  async #wanted (): Promise<Member[]> {
+    const { host, identity, beside } = this.#components
+    const near = await beside()
+    const staying = (members: readonly Member[]): Member[] => members.filter(({ id }) => !this.isSuspect(id) && !this.#retiring.has(id))
+    return wantedMembers({ self: { id: identity.member, contact: host.self }, left: staying(near.left), right: staying(near.right) }, this.#init.copies)
+  }
+
   #living (claim: Claim): Member[] {
-    const living = livingContact({ ...this.#components, isSuspect: id => this.isSuspect(id) })
+    const living = livingContact({ ...this.#components, isSuspect: id => this.isSuspect(id) || this.#retiring.has(id) })
     return claim.members.flatMap(id => living(id) ?? [])
   }
 

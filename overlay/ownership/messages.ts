@@ -98,3 +98,15 @@ export const pingMethod: Method<object, PingReply> = {
   request: codec(wire.PingRequest),
   reply: codec(wire.PingReply)
 }
+
+/** `piece`: what the member takes for a claim that names it. */
+export interface RetireRequest { readonly member: MemberId, readonly piece: Piece }
+/** Decided claims that are held in its place. */
+export interface RetireReply { readonly held: readonly Piece[] }
+
+/** A member leaves the ring: the owner shall go on without its copy. The reply does not wait for that. */
+export const retireMethod: Method<RetireRequest, RetireReply> = {
+  name: 'overlay/1/retire',
+  request: codec(wire.RetireRequest, ['piece', ...piece.map(path => `piece.${path}`)]),
+  reply: codec(wire.RetireReply, [...eachPath('held', piece)])
+}

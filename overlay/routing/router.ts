@@ -2,7 +2,7 @@
 // envelope carries, beside the answer, who owns what near the key, so that every reply refreshes the asker's atlas.
 
 import { codec } from '../codec.ts'
-import { ConnectionLostError, errorName, isDefinite, TimeoutError } from '../errors.ts'
+import { ConnectionLostError, errorName, isDefinite, OwnerUnreachableError, RemoteError, TimeoutError } from '../errors.ts'
 import type { Codec, Contact, Host, Method } from '../host.ts'
 import { lookupMethod, viewItemPaths, viewPaths, eachPath } from '../messages.ts'
 import { keyText } from '../key-text.ts'
@@ -61,11 +61,13 @@ export class Router implements Routing {
     const endMs = host.now() + options.deadlineMs
     const failed: FailedNode[] = []
     let told: OwnerView | undefined
+    // once one try may have been carried out, no later failure says that nothing was
+    let inDoubt = false
     for (let tries = 0; tries < this.#init.redirectsMax; tries++) {
       const own = this.#components.ownership.standing(target)
       const owner = own.kind !== 'elsewhere'
         ? undefined
-        : told ?? atlas.at(target) ?? await lookup(this.#components, target, this.#init, { endMs, signal: options.signal, trace: options.trace, failed })
+        : told ?? atlas.at(target) ?? await lookup(this.#components, target, this.#init, { endMs, signal: options.signal, trace: options.trace, failed }).catch((error: unknown) => { throw inDoubt ? doubted(error) : error })
       const contact = owner?.owner.contact ?? host.self
       const remainingMs = endMs - host.now()
       if (remainingMs <= 0) break
@@ -78,7 +80,8 @@ export class Router implements Routing {
         told = this.#redirected(target, owner, envelope)
       } catch (error) {
         told = undefined
-        if (owner === undefined || !this.#mayTryAgain(error, options)) throw withOwner(error, owner)
+        if (owner === undefined || !this.#mayTryAgain(error, options)) throw withOwner(inDoubt ? doubted(error) : error, owner)
+        inDoubt ||= !isDefinite(error)
         atlas.forget(owner)
         this.#components.suspect(owner)
         failed.push({ view: owner, how: failureOf(error) })
@@ -133,6 +136,13 @@ export class Router implements Routing {
     }
     return routed
   }
+}
+
+/** The same failure, of a request that an earlier try may have carried out. */
+function doubted (error: unknown): unknown {
+  if (!isDefinite(error)) return error
+  if (error instanceof OwnerUnreachableError) return new OwnerUnreachableError(error.message, { interval: error.interval, ownerId: error.ownerId, definite: false })
+  return new RemoteError(errorName(error), error instanceof Error ? error.message : String(error), false)
 }
 
 /** A walk that meets a busy owner has to know whose run to step over. */

@@ -6902,6 +6902,321 @@ export namespace LeaseReply {
   }
 }
 
+export interface RetireRequest {
+  member: string
+  piece?: Piece
+}
+
+export namespace RetireRequest {
+  let _codec: Codec<RetireRequest>
+
+  export const codec = (): Codec<RetireRequest> => {
+    if (_codec == null) {
+      _codec = message<RetireRequest>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if ((obj.member != null && obj.member !== '')) {
+          w.uint32(10)
+          w.string(obj.member)
+        }
+
+        if (obj.piece != null) {
+          w.uint32(18)
+          Piece.codec().encode(obj.piece, w)
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {
+          member: ''
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              obj.member = reader.string()
+              break
+            }
+            case 2: {
+              obj.piece = Piece.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.piece
+              })
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * (reader, length, prefix, opts = {}) {
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              yield {
+                field: `${prefix}.member`,
+                value: reader.string()
+              }
+              break
+            }
+            case 2: {
+              yield * Piece.codec().stream(reader, reader.uint32(), `${prefix}.piece`, {
+                limits: opts.limits?.piece
+              })
+
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+      })
+    }
+
+    return _codec
+  }
+
+  export interface RetireRequestMemberFieldEvent {
+    field: '$.member'
+    value: string
+  }
+
+  export interface RetireRequestPieceIntervalLowFieldEvent {
+    field: '$.piece.interval.low'
+    value: Uint8Array<ArrayBuffer>
+  }
+
+  export interface RetireRequestPieceIntervalHighFieldEvent {
+    field: '$.piece.interval.high'
+    value: Uint8Array<ArrayBuffer>
+  }
+
+  export interface RetireRequestPieceClaimChainFieldEvent {
+    field: '$.piece.claim.chain'
+    value: string
+  }
+
+  export interface RetireRequestPieceClaimEpochFieldEvent {
+    field: '$.piece.claim.epoch'
+    value: number
+  }
+
+  export interface RetireRequestPieceClaimOwnerFieldEvent {
+    field: '$.piece.claim.owner'
+    value: string
+  }
+
+  export interface RetireRequestPieceClaimMembersFieldEvent {
+    field: '$.piece.claim.members[]'
+    index: number
+    value: string
+  }
+
+  export interface RetireRequestPieceClaimFloorFieldEvent {
+    field: '$.piece.claim.floor'
+    value: number
+  }
+
+  export interface RetireRequestPieceClaimByCounterFieldEvent {
+    field: '$.piece.claim.by.counter'
+    value: number
+  }
+
+  export interface RetireRequestPieceClaimByMemberFieldEvent {
+    field: '$.piece.claim.by.member'
+    value: string
+  }
+
+  export function encode (obj: Partial<RetireRequest>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, RetireRequest.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<RetireRequest>): RetireRequest {
+    return decodeMessage(buf, RetireRequest.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<RetireRequest>): Generator<RetireRequestMemberFieldEvent | RetireRequestPieceIntervalLowFieldEvent | RetireRequestPieceIntervalHighFieldEvent | RetireRequestPieceClaimChainFieldEvent | RetireRequestPieceClaimEpochFieldEvent | RetireRequestPieceClaimOwnerFieldEvent | RetireRequestPieceClaimMembersFieldEvent | RetireRequestPieceClaimFloorFieldEvent | RetireRequestPieceClaimByCounterFieldEvent | RetireRequestPieceClaimByMemberFieldEvent> {
+    return streamMessage(buf, RetireRequest.codec(), opts)
+  }
+}
+
+export interface RetireReply {
+  held: Piece[]
+}
+
+export namespace RetireReply {
+  let _codec: Codec<RetireReply>
+
+  export const codec = (): Codec<RetireReply> => {
+    if (_codec == null) {
+      _codec = message<RetireReply>((obj, w, opts = {}) => {
+        if (opts.lengthDelimited !== false) {
+          w.fork()
+        }
+
+        if (obj.held != null && obj.held.length > 0) {
+          for (const value of obj.held) {
+            w.uint32(10)
+            Piece.codec().encode(value, w)
+          }
+        }
+
+        if (opts.lengthDelimited !== false) {
+          w.ldelim()
+        }
+      }, (reader, length, opts = {}) => {
+        const obj: any = {
+          held: []
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              if (opts.limits?.held != null && obj.held.length === opts.limits.held) {
+                throw new MaxLengthError('Decode error - repeated field "held" had too many elements')
+              }
+
+              obj.held.push(Piece.codec().decode(reader, reader.uint32(), {
+                limits: opts.limits?.held$
+              }))
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+
+        return obj
+      }, function * (reader, length, prefix, opts = {}) {
+        const obj = {
+          held: 0
+        }
+
+        const end = length == null ? reader.len : reader.pos + length
+
+        while (reader.pos < end) {
+          const tag = reader.uint32()
+
+          switch (tag >>> 3) {
+            case 1: {
+              if (opts.limits?.held != null && obj.held === opts.limits.held) {
+                throw new MaxLengthError('Streaming decode error - repeated field "held" had too many elements')
+              }
+
+              for (const evt of Piece.codec().stream(reader, reader.uint32(), `${prefix}.held[]`, {
+                limits: opts.limits?.held$
+              })) {
+                yield {
+                  ...evt,
+                  index: obj.held
+                }
+              }
+
+              obj.held++
+
+              break
+            }
+            default: {
+              reader.skipType(tag & 7)
+              break
+            }
+          }
+        }
+      })
+    }
+
+    return _codec
+  }
+
+  export interface RetireReplyHeldIntervalLowFieldEvent {
+    field: '$.held[].interval.low'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface RetireReplyHeldIntervalHighFieldEvent {
+    field: '$.held[].interval.high'
+    value: Uint8Array<ArrayBuffer>
+    index: number
+  }
+
+  export interface RetireReplyHeldClaimChainFieldEvent {
+    field: '$.held[].claim.chain'
+    value: string
+    index: number
+  }
+
+  export interface RetireReplyHeldClaimEpochFieldEvent {
+    field: '$.held[].claim.epoch'
+    value: number
+    index: number
+  }
+
+  export interface RetireReplyHeldClaimOwnerFieldEvent {
+    field: '$.held[].claim.owner'
+    value: string
+    index: number
+  }
+
+  export interface RetireReplyHeldClaimMembersFieldEvent {
+    field: '$.held[].claim.members[]'
+    index: number
+    value: string
+  }
+
+  export interface RetireReplyHeldClaimFloorFieldEvent {
+    field: '$.held[].claim.floor'
+    value: number
+    index: number
+  }
+
+  export interface RetireReplyHeldClaimByCounterFieldEvent {
+    field: '$.held[].claim.by.counter'
+    value: number
+    index: number
+  }
+
+  export interface RetireReplyHeldClaimByMemberFieldEvent {
+    field: '$.held[].claim.by.member'
+    value: string
+    index: number
+  }
+
+  export function encode (obj: Partial<RetireReply>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, RetireReply.codec())
+  }
+
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<RetireReply>): RetireReply {
+    return decodeMessage(buf, RetireReply.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<RetireReply>): Generator<RetireReplyHeldIntervalLowFieldEvent | RetireReplyHeldIntervalHighFieldEvent | RetireReplyHeldClaimChainFieldEvent | RetireReplyHeldClaimEpochFieldEvent | RetireReplyHeldClaimOwnerFieldEvent | RetireReplyHeldClaimMembersFieldEvent | RetireReplyHeldClaimFloorFieldEvent | RetireReplyHeldClaimByCounterFieldEvent | RetireReplyHeldClaimByMemberFieldEvent> {
+    return streamMessage(buf, RetireReply.codec(), opts)
+  }
+}
+
 export interface PingRequest {}
 
 export namespace PingRequest {

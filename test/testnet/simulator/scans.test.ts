@@ -37,7 +37,7 @@ describe('the checker of scans', () => {
 
   it('takes no record that nobody wrote, that is written later, whose put failed, or that is gone for sure', () => {
     const rows = ['kv/a=1', 'kv/b=2', 'kv/c=3']
-    assert.match(fault(range(['kv/a=1', 'kv/c=3', 'kv/z=9'], [5, 6])) ?? '', /kv\/z with 9: nobody ever wrote it/)
+    assert.match(fault(range(['kv/a=1', 'kv/c=3', 'kv/z=9'], [5, 6])) ?? '', /kv\/z with 9: nobody wrote that/)
     assert.match(fault(range(['kv/a=x', 'kv/c=3'], [5, 6])) ?? '', /kv\/a with x: nobody wrote that/)
     assert.match(fault(range(rows, [5, 6])) ?? '', /kv\/b with 2: that was written later/)
     assert.match(fault(range(rows, [20, 21]), [...written.slice(0, 2), put('2', [10, 13], { ...b, failed: true })]) ?? '', /kv\/b with 2: that put had failed for sure/)

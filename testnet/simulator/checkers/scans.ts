@@ -34,10 +34,10 @@ function faultOf (scan: Scan, records: ReadonlyMap<string, KeyHistory>, excused:
   for (const row of scan.rows) {
     if (found.has(row.key)) return `${row.key} is there twice`
     found.add(row.key)
-    if (!scan.asksFor(row)) return `${row.key} with ${row.value} is not what it asks for`
+    if (!scan.asksFor(row)) return `${rowName(row)} is not what it asks for`
     if (excused.has(row.key)) continue
-    const reason = records.get(row.key)?.whyNot(row.value, scan) ?? (records.has(row.key) ? undefined : 'nobody ever wrote it')
-    if (reason !== undefined) return `${row.key} with ${row.value}: ${reason}`
+    const reason = records.get(row.key)!.whyNot(row.value, scan)
+    if (reason !== undefined) return `${rowName(row)}: ${reason}`
   }
   const still = scan.kind === 'range' ? scan.rows : scan.rows.filter(({ key }) => records.get(key)?.isSettled(scan) === true)
   return misplaced(scan, still) ?? missed(scan, still.at(-1), records, found)
