@@ -111,8 +111,9 @@ export class Keeper {
     this.#components.ownership.dropLeases()
   }
 
+  /** Not to be counted on: no process there, none that answers, or one that leaves. */
   isSuspect (member: MemberId): boolean {
-    return this.#watch.isSuspect(member)
+    return this.#watch.isSuspect(member) || this.#retiring.has(member)
   }
 
   /** A write waits for member, which did not take it. */
@@ -220,7 +221,7 @@ export class Keeper {
     const self: Member = { id: identity.member, contact: host.self }
     for (const { interval, claim } of pieces) {
       const present = ownership.registers.segmentAt(interval.low)
-      if (!this.isSuspect(owner) || present === undefined || !sameClaim(present.value.claim, claim)) continue
+      if (!this.#watch.isSuspect(owner) || present === undefined || !sameClaim(present.value.claim, claim)) continue
       const members = [self, ...this.#living(claim).filter(({ id }) => id !== owner && id !== self.id)]
       if (2 * members.length <= claim.members.length) continue
       await this.#change({ interval: present.interval, owner: self, members, of: owner }, 'take over')
@@ -280,12 +281,12 @@ export class Keeper {
   async #wanted (): Promise<Member[]> {
     const { host, identity, beside } = this.#components
     const near = await beside()
-    const staying = (members: readonly Member[]): Member[] => members.filter(({ id }) => !this.isSuspect(id) && !this.#retiring.has(id))
+    const staying = (members: readonly Member[]): Member[] => members.filter(({ id }) => !this.isSuspect(id))
     return wantedMembers({ self: { id: identity.member, contact: host.self }, left: staying(near.left), right: staying(near.right) }, this.#init.copies)
   }
 
   #living (claim: Claim): Member[] {
-    const living = livingContact({ ...this.#components, isSuspect: id => this.isSuspect(id) || this.#retiring.has(id) })
+    const living = livingContact({ ...this.#components, isSuspect: id => this.isSuspect(id) })
     return claim.members.flatMap(id => living(id) ?? [])
   }
 

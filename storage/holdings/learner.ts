@@ -152,7 +152,7 @@ export class Learners {
       return known
     }
     if (known !== undefined || round !== 0) throw new FillError(`this learner knows no such fill; it restarted, or waited longer than ${this.#init.sessionMs} ms`)
-    if (this.#isRefusing) throw new FillError('this node is leaving and is filled with nothing more; choose another')
+    if (this.#isRefusing && !holds) throw new FillError('this node is leaving and is filled with nothing more; choose another')
     this.#forgetIdle()
     if (this.#sessions.size >= this.#init.sessionsMax) throw new BusyError(`${this.#sessions.size} fills at once; try again`)
     this.#forgetOlder(message)
