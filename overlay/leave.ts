@@ -10,7 +10,7 @@ import { endsAt } from './ownership/adjacent.ts'
 import { change, livingContact, type ChangeComponents, type ChangeInit } from './ownership/change.ts'
 import { isMember, type Piece } from './ownership/claim.ts'
 import { membersWithout, type CopiesInit } from './ownership/membership.ts'
-import { retireMethod } from './ownership/messages.ts'
+import { copyCheckMethod } from './ownership/messages.ts'
 import { tellOwed, unheard, type News } from './ownership/tell.ts'
 
 export interface LeaveInit extends CopiesInit {
@@ -142,7 +142,7 @@ async function retire ({ host, identity, ownership, contactOf, ownerOf }: LeaveC
         // whom the claim names may be gone for long
         const owner = attempt % 2 === 0 ? contactOf(piece.claim.owner) : await ownerOf(piece.interval.low)
         if (owner === undefined) return
-        const { held } = await host.call(owner.contact, retireMethod, { member, piece }, { deadlineMs: init.neighborMs })
+        const { held } = await host.call(owner.contact, copyCheckMethod, { member, piece, leaves: true }, { deadlineMs: init.neighborMs })
         await ownership.catchUp(held)
       } catch (error) {
         host.log.debug({ error: errorName(error) }, 'an owner still counts on a copy here')

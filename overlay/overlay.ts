@@ -18,6 +18,7 @@ import { keepLinks, restoreLinks } from './graph/kept-links.ts'
 import { Neighbors } from './graph/neighbors.ts'
 import type { Holdings } from './holdings.ts'
 import type { Host } from './host.ts'
+import type { Key } from './interval.ts'
 import type { Member, MemberId } from './member.ts'
 import { neighborsMethod, surveyMethod, type GraphNode } from './messages.ts'
 import type { OverlayInit } from './init.ts'
@@ -233,6 +234,7 @@ export class Overlay {
 
   async #refresh (): Promise<void> {
     await tellOwed(this.#changes.components, this.#init)
+    await this.#keeper.checkCopies()
     if (this.#state !== 'serving') return
     await this.#changes.unite()
     await this.#changes.merge()
@@ -307,7 +309,7 @@ export class Overlay {
         this.#learn(node.view)
         this.#keeper.tendSoon()
       },
-      ownerOf: async key => (await this.lookup({ key, below: false }, this.#init.attemptMs)).owner,
+      ownerOf: async key => await this.#ownerOf(key),
       beside: async run => await beside({ host: this.#host, lookup: async target => await this.lookup(target, this.#init.attemptMs) }, run, this.#init)
     }, this.#init, this.#stopping.signal)
   }
@@ -317,9 +319,14 @@ export class Overlay {
       ...this.#changes.components,
       remember: async member => { await this.#remember(member) },
       isServing: () => this.#state === 'serving',
+      ownerOf: async key => await this.#ownerOf(key),
       beside: async () => await this.#beside(),
       alone: work => this.#changes.alone(work)
     }, this.#init, this.#stopping.signal)
+  }
+
+  async #ownerOf (key: Key): Promise<Member> {
+    return (await this.lookup({ key, below: false }, this.#init.attemptMs)).owner
   }
 
   async #remember (member: Member): Promise<void> {

@@ -43,7 +43,10 @@ async function * csvCells (chunks: AsyncIterable<string>): AsyncGenerator<string
         cell += '"'
         pending = false
       } else {
-        if (pending) quoted = pending = false
+        if (pending) {
+          if (!',\r\n'.includes(character)) throw new SyntaxError(`row ${count + 1} has ${JSON.stringify(character)} behind a closing quote; a quote within a cell is written twice`)
+          quoted = pending = false
+        }
         if (character === '"' && cell === '') quoted = true
         else if (character === ',') {
           row.push(cell)

@@ -42,7 +42,7 @@ export function daemonCommand (program: Command, context: Context): void {
     context.io.exit(code)
     return code
   }))
-  examples(command, 'isobar daemon', 'isobar daemon --data-dir ./two --rpc-listen :7702 --p2p-listen :0 --join 127.0.0.1:7701')
+  examples(command, 'isobar daemon', 'isobar daemon --data-dir ~/.local/share/isobar-two --rpc-listen :7702 --p2p-listen :0 --join 127.0.0.1:7701')
 }
 
 /**

@@ -30,7 +30,7 @@ export function initCommand (program: Command, context: Context): void {
     io.stdout.write(`${identity.peerId}\n`)
     io.stderr.write(`${identity.created ? 'new identity' : 'identity'} ${dataDir.identityFile}, settings ${file}\n`)
   }))
-  examples(command, 'isobar init --data-dir ./one')
+  examples(command, 'isobar init --data-dir ~/.local/share/isobar-one')
 }
 
 function withoutConfig ({ config: _config, ...options }: Flags & { config?: string }): Flags {

@@ -172,6 +172,8 @@ async function ballots (components: ChangeComponents, request: ChangeRequest, fi
     if (attempt > 0) await host.sleep(backoffMs(init, attempt, host))
     const bases = basesFor(components, request)
     if (bases === undefined) return givenUp('superseded', 'another claim was decided')
+    // whoever was only brought in line, as a member, and is none any more, may have let go of the rest
+    if (!fits(fill, bases)) return givenUp('superseded', 'the members of the part have changed')
     const ballot = nextBallot(identity.member, identity.ballotCounter, above)
     await identity.useBallot(ballot.counter)
     const wish: Wish = { owner: request.owner.id, members: request.members.map(member => member.id) }
@@ -257,11 +259,12 @@ async function vote<Reply> (components: ChangeComponents, proposal: Proposal, in
 
 /** Old and new members are owed the word from now on. */
 function owe (components: ChangeComponents, pieces: readonly Piece[], bases: readonly Piece[], request: ChangeRequest): News[] {
-  const { identity, ownership } = components
+  const { host, identity, ownership } = components
   const members = [...new Set([...pieces, ...bases].flatMap(({ claim }) => claim.members))]
     .filter(id => id !== identity.member)
     .flatMap(id => request.members.find(member => member.id === id) ?? components.contactOf(id) ?? [])
-  const news = members.map(member => ({ member, pieces, members, isFromBoot: false }))
+  const named = [{ id: identity.member, contact: host.self }, ...members]
+  const news = members.map(member => ({ member, pieces, members: named, isFromBoot: false }))
   for (const one of news) ownership.owed.add(one)
   return news
 }
@@ -280,6 +283,10 @@ function fillRequest (components: ChangeComponents, request: ChangeRequest, base
     source: { id: identity.member, contact: host.self },
     learners: learners.map(({ id, contact, held }) => ({ id, contact, holds: held > 0 }))
   }
+}
+
+function fits (fill: FillRequest | undefined, bases: readonly Piece[]): boolean {
+  return fill === undefined || fill.learners.every(({ id, holds }) => !holds || bases.every(({ claim }) => isMember(claim, id)))
 }
 
 /** The decided claims over the part, when this node owns all of it, or is a member where it acts for an owner. */

@@ -49,6 +49,11 @@ export class GrantedLeases {
     return true
   }
 
+  /** Has the claim's owner asked here not long ago? */
+  isLent (claim: Claim): boolean {
+    return (this.#grants.get(claimName(claim))?.endMs ?? -Infinity) > this.#now()
+  }
+
   /** May the claim's owner hold a lease from here, or from here before a restart? */
   blocks (claim: Claim): boolean {
     const dead = this.#dead.get(claim.owner) ?? -1

@@ -4,14 +4,14 @@
 
 import { errorName } from '../errors.ts'
 import type { Host } from '../host.ts'
-import type { Interval } from '../interval.ts'
+import type { Interval, Key } from '../interval.ts'
 import type { Member, MemberId } from '../member.ts'
 import type { StoreIdentity } from '../store-identity.ts'
 import { endsAt } from './adjacent.ts'
 import { change, livingContact, type ChangeComponents, type ChangeInit, type ChangeRequest } from './change.ts'
-import { isMember, sameClaim, supersedes, type Claim, type Piece } from './claim.ts'
+import { claimName, isMember, sameClaim, supersedes, type Claim, type Piece } from './claim.ts'
 import { nextMembers, sameMembers, wantedMembers, type CopiesInit, type Wanted } from './membership.ts'
-import { leaseMethod, pingMethod, retireMethod } from './messages.ts'
+import { copyCheckMethod, leaseMethod, pingMethod } from './messages.ts'
 import type { Ownership } from './ownership.ts'
 import { Renewal, type RenewalInit } from './renewal.ts'
 import { Watch, type WatchInit } from './watch.ts'
@@ -24,6 +24,8 @@ export interface KeeperComponents extends Omit<ChangeComponents, 'isSuspect'> {
   remember (member: Member): Promise<void>
   /** May this node take over now? */
   isServing (): boolean
+  /** Who owns key now, by its own word. @throws as lookup */
+  ownerOf (key: Key): Promise<Member>
   /** The nodes beside this one, nearest first. */
   beside (): Promise<Omit<Wanted, 'self'>>
   /** Do work while this node changes nothing else of its own accord; undefined when it is busy. */
@@ -35,13 +37,16 @@ export interface KeeperInit extends ChangeInit, RenewalInit, WatchInit, CopiesIn
   readonly evictPings: number
   /** Milliseconds that a takeover waits where the taker is not the left neighbor, times a random number up to 1; twice that where it is no neighbor. */
   readonly takeoverMs: number
-  /** Milliseconds without a lease after which an owner claims its piece anew. */
+  /** Milliseconds without a member's lease after which an owner claims its piece anew. */
   readonly regainMs: number
   /** Milliseconds for which a member that has said it leaves is not taken for one again. */
   readonly retireMs: number
   /** Milliseconds from a change of claims to a look whether members should be others. */
   readonly tendMs: number
 }
+
+/** Copies checked at once. Guess. */
+const checksMax = 8
 
 export class Keeper {
   readonly #components: KeeperComponents
@@ -56,7 +61,8 @@ export class Keeper {
   readonly #taking = new Set<MemberId>()
   /** Members that leave the ring: nobody counts on their copies any more. */
   readonly #retiring = new Set<MemberId>()
-  #unleasedMs: number | undefined
+  /** Own claims that a member does not lend under, because another has begun to choose their successor; and since when. */
+  readonly #contested = new Map<string, number>()
   #isTendingSoon = false
   #watched: { revision: number, members: Member[] } = { revision: -1, members: [] }
 
@@ -79,6 +85,7 @@ export class Keeper {
       contactOf: components.contactOf,
       heard: member => { this.#watch.heard(member) },
       unanswered: member => { this.#ask(member) },
+      answered: claims => { this.#agree(claims) },
       lacking: member => { void this.#once(this.#evicting, member, async () => { await this.#evict(member) }) }
     }, init)
   }
@@ -91,10 +98,8 @@ export class Keeper {
       for (const owner of new Set(request.pieces.map(({ claim }) => claim.owner))) this.#watch.heard(owner)
       return await ownership.lend(request)
     })
-    host.handle(retireMethod, ({ member, piece }) => {
-      this.#retiring.add(member)
-      host.after(this.#init.retireMs, () => { this.#retiring.delete(member) })
-      void this.#once(this.#evicting, member, async () => { await this.#replace(member) })
+    host.handle(copyCheckMethod, ({ member, piece, leaves }) => {
+      if (leaves) this.#retire(member)
       const held = ownership.registers.entries(piece.interval).map(({ interval, value }) => ({ interval, claim: value.claim }))
       return { held: held.filter(({ claim }) => supersedes(claim, piece.claim)) }
     })
@@ -148,6 +153,29 @@ export class Keeper {
     }
   }
 
+  /** Copies for which no owner has asked for a lease: it may have gone on without this node, which was away. */
+  async checkCopies (): Promise<void> {
+    const { ownership, identity } = this.#components
+    const forgotten = ownership.registers.entries().filter(({ value: { claim } }) => claim.owner !== identity.member && isMember(claim, identity.member) && !ownership.granted.isLent(claim))
+    await Promise.all(forgotten.slice(0, checksMax).map(async ({ interval, value: { claim } }) => { await this.#checkCopy({ interval, claim }) }))
+  }
+
+  /** Whoever of the claim is there may know its successor; else whoever owns the key now. */
+  async #checkCopy (piece: Piece): Promise<void> {
+    const { host, identity, ownership, contactOf, ownerOf } = this.#components
+    const { member } = identity
+    const named = piece.claim.members.flatMap(id => id === member ? [] : contactOf(id) ?? [])
+    for (const ask of [...named.map(known => async () => known), async () => await ownerOf(piece.interval.low)]) {
+      try {
+        const { held } = await host.call((await ask()).contact, copyCheckMethod, { member, piece, leaves: false }, { deadlineMs: this.#init.voteMs })
+        await ownership.catchUp(held)
+        if (held.length > 0) return
+      } catch (error) {
+        host.log.debug({ error: errorName(error) }, 'a copy is checked later')
+      }
+    }
+  }
+
   #ask (id: MemberId): void {
     const member = this.#components.contactOf(id)
     if (member !== undefined) this.#watch.unanswered(member)
@@ -192,6 +220,12 @@ export class Keeper {
       await this.#changeOwn(interval, claim, this.#living(claim).filter(member => member.id !== id), 'evict')
     }
     this.tendSoon()
+  }
+
+  #retire (member: MemberId): void {
+    this.#retiring.add(member)
+    this.#components.host.after(this.#init.retireMs, () => { this.#retiring.delete(member) })
+    void this.#once(this.#evicting, member, async () => { await this.#replace(member) })
   }
 
   /** A member that leaves is there yet, and votes for its own replacement. */
@@ -248,18 +282,24 @@ export class Keeper {
     return this.#init.takeoverMs * host.random() * (isRight ? 1 : 2)
   }
 
-  /** Without a lease for long although members are there: somebody has begun to claim the piece and did not end it. */
+  #agree (claims: ReadonlyArray<{ claim: Claim, isGranted: boolean }>): void {
+    for (const { claim, isGranted } of claims) {
+      const name = claimName(claim)
+      if (isGranted) this.#contested.delete(name)
+      else if (!this.#contested.has(name)) this.#contested.set(name, this.#components.host.now())
+    }
+  }
+
+  /** Somebody has begun to claim an own piece and did not end it: a member that has promised takes no more copies. */
   async #regain (): Promise<boolean> {
     const { host, ownership } = this.#components
-    const lapsed = ownership.ownedSegments().find(({ value }) => ownership.leaseEndMs(value.claim) <= host.now())
-    if (lapsed === undefined) {
-      this.#unleasedMs = undefined
-      return false
-    }
-    this.#unleasedMs ??= host.now()
-    if (host.now() - this.#unleasedMs < this.#init.regainMs) return false
-    this.#unleasedMs = undefined
-    const { interval, value: { claim } } = lapsed
+    const own = ownership.ownedSegments()
+    const names = new Set(own.map(({ value }) => claimName(value.claim)))
+    for (const name of this.#contested.keys()) if (!names.has(name)) this.#contested.delete(name)
+    const contested = own.find(({ value }) => host.now() - (this.#contested.get(claimName(value.claim)) ?? Infinity) >= this.#init.regainMs)
+    if (contested === undefined) return false
+    const { interval, value: { claim } } = contested
+    this.#contested.delete(claimName(claim))
     return await this.#changeOwn(interval, claim, this.#living(claim), 'regain')
   }
 

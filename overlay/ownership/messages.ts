@@ -99,14 +99,18 @@ export const pingMethod: Method<object, PingReply> = {
   reply: codec(wire.PingReply)
 }
 
-/** `piece`: what the member takes for a claim that names it. */
-export interface RetireRequest { readonly member: MemberId, readonly piece: Piece }
-/** Decided claims that are held in its place. */
-export interface RetireReply { readonly held: readonly Piece[] }
+/** A member asks whether a claim that names it is still the newest one. */
+export interface CopyCheckRequest {
+  readonly member: MemberId
+  readonly piece: Piece
+  /** It leaves the ring: the owner shall go on without its copy. The reply does not wait for that. */
+  readonly leaves: boolean
+}
+/** Decided claims that are held in the place of the piece. */
+export interface CopyCheckReply { readonly held: readonly Piece[] }
 
-/** A member leaves the ring: the owner shall go on without its copy. The reply does not wait for that. */
-export const retireMethod: Method<RetireRequest, RetireReply> = {
-  name: 'overlay/1/retire',
-  request: codec(wire.RetireRequest, ['piece', ...piece.map(path => `piece.${path}`)]),
-  reply: codec(wire.RetireReply, [...eachPath('held', piece)])
+export const copyCheckMethod: Method<CopyCheckRequest, CopyCheckReply> = {
+  name: 'overlay/1/copy-check',
+  request: codec(wire.CopyCheckRequest, ['piece', ...piece.map(path => `piece.${path}`)]),
+  reply: codec(wire.CopyCheckReply, [...eachPath('held', piece)])
 }

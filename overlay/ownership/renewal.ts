@@ -6,9 +6,10 @@ import { errorName, UnreachableError } from '../errors.ts'
 import type { Host } from '../host.ts'
 import type { Member, MemberId } from '../member.ts'
 import type { StoreIdentity } from '../store-identity.ts'
-import type { Piece } from './claim.ts'
+import type { Claim, Piece } from './claim.ts'
 import { leaseMethod } from './messages.ts'
 import type { Ownership } from './ownership.ts'
+import { subtractAll } from './served.ts'
 
 export interface RenewalComponents {
   readonly host: Host
@@ -18,6 +19,8 @@ export interface RenewalComponents {
   /** A member answered, or did not. */
   heard (member: MemberId): void
   unanswered (member: MemberId): void
+  /** What a member lends, and what not although it is the same claim that it holds: it has promised another the choice of the next. */
+  answered (claims: ReadonlyArray<{ claim: Claim, isGranted: boolean }>): void
   /** A member has not the rows of a piece that names it. */
   lacking (member: MemberId): void
 }
@@ -95,7 +98,7 @@ export class Renewal {
   }
 
   async #askOne (id: MemberId, pieces: readonly Piece[], ceiling: number): Promise<void> {
-    const { host, ownership, identity, contactOf, heard, unanswered, lacking } = this.#components
+    const { host, ownership, identity, contactOf, heard, unanswered, lacking, answered } = this.#components
     const member = contactOf(id)
     if (member === undefined) return
     const named = new Set(pieces.flatMap(({ claim }) => claim.members))
@@ -106,6 +109,7 @@ export class Renewal {
       if (there !== id) throw new UnreachableError(`another store than ${id} is open there`)
       heard(id)
       ownership.hold(pieces, granted, id, sentMs, ceiling)
+      if (held.length + lacks.length === 0) answered(pieces.map(piece => ({ claim: piece.claim, isGranted: subtractAll(piece.interval, granted).length === 0 })))
       if (held.length > 0) await ownership.catchUp(held)
       if (lacks.length > 0) lacking(id)
     } catch (error) {

@@ -6902,17 +6902,18 @@ export namespace LeaseReply {
   }
 }
 
-export interface RetireRequest {
+export interface CopyCheckRequest {
   member: string
   piece?: Piece
+  leaves: boolean
 }
 
-export namespace RetireRequest {
-  let _codec: Codec<RetireRequest>
+export namespace CopyCheckRequest {
+  let _codec: Codec<CopyCheckRequest>
 
-  export const codec = (): Codec<RetireRequest> => {
+  export const codec = (): Codec<CopyCheckRequest> => {
     if (_codec == null) {
-      _codec = message<RetireRequest>((obj, w, opts = {}) => {
+      _codec = message<CopyCheckRequest>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
           w.fork()
         }
@@ -6927,12 +6928,18 @@ export namespace RetireRequest {
           Piece.codec().encode(obj.piece, w)
         }
 
+        if ((obj.leaves != null && obj.leaves !== false)) {
+          w.uint32(24)
+          w.bool(obj.leaves)
+        }
+
         if (opts.lengthDelimited !== false) {
           w.ldelim()
         }
       }, (reader, length, opts = {}) => {
         const obj: any = {
-          member: ''
+          member: '',
+          leaves: false
         }
 
         const end = length == null ? reader.len : reader.pos + length
@@ -6949,6 +6956,10 @@ export namespace RetireRequest {
               obj.piece = Piece.codec().decode(reader, reader.uint32(), {
                 limits: opts.limits?.piece
               })
+              break
+            }
+            case 3: {
+              obj.leaves = reader.bool()
               break
             }
             default: {
@@ -6980,6 +6991,13 @@ export namespace RetireRequest {
 
               break
             }
+            case 3: {
+              yield {
+                field: `${prefix}.leaves`,
+                value: reader.bool()
+              }
+              break
+            }
             default: {
               reader.skipType(tag & 7)
               break
@@ -6992,80 +7010,85 @@ export namespace RetireRequest {
     return _codec
   }
 
-  export interface RetireRequestMemberFieldEvent {
+  export interface CopyCheckRequestMemberFieldEvent {
     field: '$.member'
     value: string
   }
 
-  export interface RetireRequestPieceIntervalLowFieldEvent {
+  export interface CopyCheckRequestPieceIntervalLowFieldEvent {
     field: '$.piece.interval.low'
     value: Uint8Array<ArrayBuffer>
   }
 
-  export interface RetireRequestPieceIntervalHighFieldEvent {
+  export interface CopyCheckRequestPieceIntervalHighFieldEvent {
     field: '$.piece.interval.high'
     value: Uint8Array<ArrayBuffer>
   }
 
-  export interface RetireRequestPieceClaimChainFieldEvent {
+  export interface CopyCheckRequestPieceClaimChainFieldEvent {
     field: '$.piece.claim.chain'
     value: string
   }
 
-  export interface RetireRequestPieceClaimEpochFieldEvent {
+  export interface CopyCheckRequestPieceClaimEpochFieldEvent {
     field: '$.piece.claim.epoch'
     value: number
   }
 
-  export interface RetireRequestPieceClaimOwnerFieldEvent {
+  export interface CopyCheckRequestPieceClaimOwnerFieldEvent {
     field: '$.piece.claim.owner'
     value: string
   }
 
-  export interface RetireRequestPieceClaimMembersFieldEvent {
+  export interface CopyCheckRequestPieceClaimMembersFieldEvent {
     field: '$.piece.claim.members[]'
     index: number
     value: string
   }
 
-  export interface RetireRequestPieceClaimFloorFieldEvent {
+  export interface CopyCheckRequestPieceClaimFloorFieldEvent {
     field: '$.piece.claim.floor'
     value: number
   }
 
-  export interface RetireRequestPieceClaimByCounterFieldEvent {
+  export interface CopyCheckRequestPieceClaimByCounterFieldEvent {
     field: '$.piece.claim.by.counter'
     value: number
   }
 
-  export interface RetireRequestPieceClaimByMemberFieldEvent {
+  export interface CopyCheckRequestPieceClaimByMemberFieldEvent {
     field: '$.piece.claim.by.member'
     value: string
   }
 
-  export function encode (obj: Partial<RetireRequest>): Uint8Array<ArrayBuffer> {
-    return encodeMessage(obj, RetireRequest.codec())
+  export interface CopyCheckRequestLeavesFieldEvent {
+    field: '$.leaves'
+    value: boolean
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<RetireRequest>): RetireRequest {
-    return decodeMessage(buf, RetireRequest.codec(), opts)
+  export function encode (obj: Partial<CopyCheckRequest>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, CopyCheckRequest.codec())
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<RetireRequest>): Generator<RetireRequestMemberFieldEvent | RetireRequestPieceIntervalLowFieldEvent | RetireRequestPieceIntervalHighFieldEvent | RetireRequestPieceClaimChainFieldEvent | RetireRequestPieceClaimEpochFieldEvent | RetireRequestPieceClaimOwnerFieldEvent | RetireRequestPieceClaimMembersFieldEvent | RetireRequestPieceClaimFloorFieldEvent | RetireRequestPieceClaimByCounterFieldEvent | RetireRequestPieceClaimByMemberFieldEvent> {
-    return streamMessage(buf, RetireRequest.codec(), opts)
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CopyCheckRequest>): CopyCheckRequest {
+    return decodeMessage(buf, CopyCheckRequest.codec(), opts)
+  }
+
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CopyCheckRequest>): Generator<CopyCheckRequestMemberFieldEvent | CopyCheckRequestPieceIntervalLowFieldEvent | CopyCheckRequestPieceIntervalHighFieldEvent | CopyCheckRequestPieceClaimChainFieldEvent | CopyCheckRequestPieceClaimEpochFieldEvent | CopyCheckRequestPieceClaimOwnerFieldEvent | CopyCheckRequestPieceClaimMembersFieldEvent | CopyCheckRequestPieceClaimFloorFieldEvent | CopyCheckRequestPieceClaimByCounterFieldEvent | CopyCheckRequestPieceClaimByMemberFieldEvent | CopyCheckRequestLeavesFieldEvent> {
+    return streamMessage(buf, CopyCheckRequest.codec(), opts)
   }
 }
 
-export interface RetireReply {
+export interface CopyCheckReply {
   held: Piece[]
 }
 
-export namespace RetireReply {
-  let _codec: Codec<RetireReply>
+export namespace CopyCheckReply {
+  let _codec: Codec<CopyCheckReply>
 
-  export const codec = (): Codec<RetireReply> => {
+  export const codec = (): Codec<CopyCheckReply> => {
     if (_codec == null) {
-      _codec = message<RetireReply>((obj, w, opts = {}) => {
+      _codec = message<CopyCheckReply>((obj, w, opts = {}) => {
         if (opts.lengthDelimited !== false) {
           w.fork()
         }
@@ -7150,70 +7173,70 @@ export namespace RetireReply {
     return _codec
   }
 
-  export interface RetireReplyHeldIntervalLowFieldEvent {
+  export interface CopyCheckReplyHeldIntervalLowFieldEvent {
     field: '$.held[].interval.low'
     value: Uint8Array<ArrayBuffer>
     index: number
   }
 
-  export interface RetireReplyHeldIntervalHighFieldEvent {
+  export interface CopyCheckReplyHeldIntervalHighFieldEvent {
     field: '$.held[].interval.high'
     value: Uint8Array<ArrayBuffer>
     index: number
   }
 
-  export interface RetireReplyHeldClaimChainFieldEvent {
+  export interface CopyCheckReplyHeldClaimChainFieldEvent {
     field: '$.held[].claim.chain'
     value: string
     index: number
   }
 
-  export interface RetireReplyHeldClaimEpochFieldEvent {
+  export interface CopyCheckReplyHeldClaimEpochFieldEvent {
     field: '$.held[].claim.epoch'
     value: number
     index: number
   }
 
-  export interface RetireReplyHeldClaimOwnerFieldEvent {
+  export interface CopyCheckReplyHeldClaimOwnerFieldEvent {
     field: '$.held[].claim.owner'
     value: string
     index: number
   }
 
-  export interface RetireReplyHeldClaimMembersFieldEvent {
+  export interface CopyCheckReplyHeldClaimMembersFieldEvent {
     field: '$.held[].claim.members[]'
     index: number
     value: string
   }
 
-  export interface RetireReplyHeldClaimFloorFieldEvent {
+  export interface CopyCheckReplyHeldClaimFloorFieldEvent {
     field: '$.held[].claim.floor'
     value: number
     index: number
   }
 
-  export interface RetireReplyHeldClaimByCounterFieldEvent {
+  export interface CopyCheckReplyHeldClaimByCounterFieldEvent {
     field: '$.held[].claim.by.counter'
     value: number
     index: number
   }
 
-  export interface RetireReplyHeldClaimByMemberFieldEvent {
+  export interface CopyCheckReplyHeldClaimByMemberFieldEvent {
     field: '$.held[].claim.by.member'
     value: string
     index: number
   }
 
-  export function encode (obj: Partial<RetireReply>): Uint8Array<ArrayBuffer> {
-    return encodeMessage(obj, RetireReply.codec())
+  export function encode (obj: Partial<CopyCheckReply>): Uint8Array<ArrayBuffer> {
+    return encodeMessage(obj, CopyCheckReply.codec())
   }
 
-  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<RetireReply>): RetireReply {
-    return decodeMessage(buf, RetireReply.codec(), opts)
+  export function decode (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CopyCheckReply>): CopyCheckReply {
+    return decodeMessage(buf, CopyCheckReply.codec(), opts)
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<RetireReply>): Generator<RetireReplyHeldIntervalLowFieldEvent | RetireReplyHeldIntervalHighFieldEvent | RetireReplyHeldClaimChainFieldEvent | RetireReplyHeldClaimEpochFieldEvent | RetireReplyHeldClaimOwnerFieldEvent | RetireReplyHeldClaimMembersFieldEvent | RetireReplyHeldClaimFloorFieldEvent | RetireReplyHeldClaimByCounterFieldEvent | RetireReplyHeldClaimByMemberFieldEvent> {
-    return streamMessage(buf, RetireReply.codec(), opts)
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CopyCheckReply>): Generator<CopyCheckReplyHeldIntervalLowFieldEvent | CopyCheckReplyHeldIntervalHighFieldEvent | CopyCheckReplyHeldClaimChainFieldEvent | CopyCheckReplyHeldClaimEpochFieldEvent | CopyCheckReplyHeldClaimOwnerFieldEvent | CopyCheckReplyHeldClaimMembersFieldEvent | CopyCheckReplyHeldClaimFloorFieldEvent | CopyCheckReplyHeldClaimByCounterFieldEvent | CopyCheckReplyHeldClaimByMemberFieldEvent> {
+    return streamMessage(buf, CopyCheckReply.codec(), opts)
   }
 }
 

@@ -28,7 +28,7 @@ function createProgram (): Command {
     .option('--base-port <port>', `RPC ports are this and the next ones, p2p ports ${p2pPortOffset} higher; 0 for any (default ${testnetDefaults.basePort})`, wholeFrom(0, portMax))
     .option('--once', 'load, print, run the example commands, stop; exit code 0 if their answers were right', false)
     .action(async (options: Where & { peers?: number, load: string, dataDir?: string, once: boolean }) => { process.exitCode = await up(options) })
-  examples(upCommand, 'isobar testnet up --peers 4 --load cities', 'isobar testnet up --data-dir ~/isobar-net    # goes on with the same peers next time')
+  examples(upCommand, 'isobar testnet up --peers 4 --load cities', 'isobar testnet up --data-dir ~/.local/share/isobar-net    # goes on with the same peers next time')
   remote(program, 'ps', 'the peers of a running testnet').action(async (options: Where) => { await ps(portOf(options)) })
   remote(program, 'add', 'one more peer').action(async (options: Where) => { await add(portOf(options)) })
   remote(program, 'start', 'start a peer that has ended, with its old data', ' 3').argument('<n>', 'number of the peer', wholeFrom(1, peersMax))

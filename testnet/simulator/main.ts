@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { Failure, exitCodes } from '../../node/cli/failure.ts'
 import { createProgress } from '../local/progress.ts'
+import { isAlike } from './swarm/judge.ts'
 import { lineOf, recordOf, summaryLine, summaryOf, type OutcomeRecord } from './swarm/report.ts'
 import { runScenario, type Outcome } from './swarm/run.ts'
 import { readScenario, scenarioText } from './swarm/scenario-file.ts'
@@ -94,7 +95,7 @@ async function writeSmaller (scenario: Scenario, file: string): Promise<void> {
   const bar = createProgress('shrinking', shrinkRunsMax)
   const smallest = await shrink(scenario, async candidate => {
     bar.increment(1)
-    return (await runWatched(candidate, false)).violation?.kind === violation?.kind
+    return isAlike((await runWatched(candidate, false)).violation, violation)
   }, { runsMax: shrinkRunsMax })
   bar.stop()
   const shown = (await runWatched(smallest, false)).violation?.message.split('\n')[0] ?? ''

@@ -69,5 +69,7 @@ describe('files cut anywhere', () => {
     for (const size of [1, 2, 3, 1_000]) assert.deepEqual(await collect(csvRows(cut(text, size))), [{ number: 2, cells: { a: 'x, "y"\nz', b: '1' } }, { number: 4, cells: { a: '', b: '' } }], String(size))
     await assert.rejects(collect(csvRows(cut('a,b\n1\n', 2))), /row 2 has 1 cells, the header 2/)
     await assert.rejects(collect(csvRows(cut('a\n"1\n', 2))), /row 2 has a quote that is not closed/)
+    await assert.rejects(collect(csvRows(cut('a\n1\n"2\n3\n"4"\n', 2))), /row 3 has "4" behind a closing quote/)
+    assert.deepEqual((await collect(csvRows(cut('a\n5" pipe\n', 2)))).map(({ cells }) => cells), [{ a: '5" pipe' }])
   })
 })

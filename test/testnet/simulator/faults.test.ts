@@ -89,7 +89,7 @@ describe('faults that happen', () => {
     const cluster = new Cluster({ seed: 1, latencyMs: { min: 5, max: 5 }, ...init })
     await cluster.settle(cluster.join('n0', { founding: 'now' }))
     for (const name of ['n1', 'n2']) await cluster.settle(cluster.join(name, { bootstrap: ['n0'] }))
-    const faults = new Faults(cluster, { disksLostMax: 0, onFailure: assert.fail })
+    const faults = new Faults(cluster, { disksLostMax: 0, onFailure: error => { assert.fail(String(error)) } })
     faults.schedule(plan)
     return { cluster, faults }
   }

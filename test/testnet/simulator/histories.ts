@@ -31,7 +31,15 @@ export function del (during: During, more: More = {}): Operation {
 export function range (rows: readonly string[], [invoked, returned]: readonly [number, number], more: Partial<Scan> = {}): Scan {
   const compare = (a: Row, b: Row): number => a.key < b.key ? -1 : a.key > b.key ? 1 : 0
   return {
-    kind: 'range', label: 'test', invoked, returned, outcome: 'ok', complete: true, isCut: false, asksFor: () => true, compare,
+    kind: 'range',
+    label: 'test',
+    invoked,
+    returned,
+    outcome: 'ok',
+    complete: true,
+    isCut: false,
+    asksFor: () => true,
+    compare,
     rows: rows.map(row => ({ key: row.slice(0, row.indexOf('=')), value: row.slice(row.indexOf('=') + 1) })),
     ...more
   }

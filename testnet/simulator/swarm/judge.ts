@@ -12,6 +12,15 @@ export interface Violation {
   readonly message: string
 }
 
+/** Do two runs fail in the same way: by the same words, but for names, keys, values and numbers? */
+export function isAlike (a: Violation | undefined, b: Violation | undefined): boolean {
+  return a?.kind === b?.kind && shapeOf(a) === shapeOf(b)
+}
+
+function shapeOf (violation: Violation | undefined): string | undefined {
+  return violation?.message.split('\n')[0]!.replace(/"[^"]*"|\S*[\d/]\S*/g, '#').replace(/(?:# (?:or )?)+/g, '# ')
+}
+
 /** The first thing that is wrong; undefined where all is right. */
 export function judge ({ operations, scans }: Pick<History, 'operations' | 'scans'>): Violation | undefined {
   return violationOf('history', () => { assertLinearizable([...operations, ...rangeReads(scans, operations)]) }) ??

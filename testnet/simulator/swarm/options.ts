@@ -22,6 +22,7 @@ const overlayChoices: Choices<OverlayInit> = {
   ballotBackoffMs: [5],
   tailMs: [1500],
   giverCheckMs: [2000],
+  copies: [1, 2],
   surveyNodesMax: [1, 3],
   piecesMax: [2]
 }
@@ -41,10 +42,14 @@ const storageChoices: Choices<typeof storageDefaults> = {
   curveWeightBytes: [64]
 }
 
+/** Together, for each is bound to the others: the dead are found and taken over from within seconds, so that a run has more of that. */
+const hasty: Partial<OverlayInit> = { leaseMs: 3000, leaseRenewMs: 1000, pingIntervalMs: 1000 }
+
 const changedShare = 0.2
+const hastyShare = 0.3
 
 export function drawOverlay (random: Random): Partial<OverlayInit> {
-  return { ...drawn(random, overlayDefaults, overlayChoices), ...always }
+  return { ...drawn(random, overlayDefaults, overlayChoices), ...(chance(random, hastyShare) ? hasty : {}), ...always }
 }
 
 export function drawStorage (random: Random): Partial<typeof storageDefaults> {

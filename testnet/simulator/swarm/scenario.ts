@@ -57,7 +57,9 @@ export function drawScenario (seed: number, options: DrawOptions = {}): Scenario
   const random = new Random(seed, 'scenario')
   const nodes = options.nodes ?? integer(random, 3, 12)
   const overlay = drawOverlay(random)
-  const disksLostMax = Math.floor((copiesOf(overlay) - 1) / 2)
+  const { copies } = { ...overlayDefaults, ...overlay }
+  // a majority of each claim has to be left
+  const disksLostMax = Math.floor((copies - 1) / 2)
   const safetyMs = options.hours === undefined ? integer(random, 20_000, 60_000) : Math.round(options.hours * hourMs)
   return {
     seed,
@@ -75,11 +77,6 @@ export function drawScenario (seed: number, options: DrawOptions = {}): Scenario
     disksLostMax,
     faults: drawFaults(seed, random, { nodes: nodeNames(nodes), safetyMs, mayLoseDisks: disksLostMax > 0, isLong: options.hours !== undefined })
   }
-}
-
-/** Claims have so many members; one where this version knows no copies. */
-function copiesOf (overlay: Partial<OverlayInit>): number {
-  return (({ ...overlayDefaults, ...overlay }) as { copies?: number }).copies ?? 1
 }
 
 function drawFaults (seed: number, random: Random, { nodes, safetyMs, mayLoseDisks, isLong }: { nodes: readonly string[], safetyMs: number, mayLoseDisks: boolean, isLong: boolean }): readonly Fault[] {
