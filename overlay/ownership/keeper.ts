@@ -61,8 +61,8 @@ export class Keeper {
   readonly #taking = new Set<MemberId>()
   /** Members that leave the ring: nobody counts on their copies any more. */
   readonly #retiring = new Set<MemberId>()
-  /** Own claims that a member does not lend under, because another has begun to choose their successor; and since when. */
-  readonly #contested = new Map<string, number>()
+  /** Own claims that members do not lend under, because another has begun to choose their successor; and since when. */
+  readonly #contested = new Map<string, Map<MemberId, number>>()
   #isTendingSoon = false
   #watched: { revision: number, members: Member[] } = { revision: -1, members: [] }
 
@@ -85,7 +85,7 @@ export class Keeper {
       contactOf: components.contactOf,
       heard: member => { this.#watch.heard(member) },
       unanswered: member => { this.#ask(member) },
-      answered: claims => { this.#agree(claims) },
+      answered: (member, claims) => { this.#agree(member, claims) },
       lacking: member => { void this.#once(this.#evicting, member, async () => { await this.#evict(member) }) }
     }, init)
   }
@@ -282,11 +282,14 @@ export class Keeper {
     return this.#init.takeoverMs * host.random() * (isRight ? 1 : 2)
   }
 
-  #agree (claims: ReadonlyArray<{ claim: Claim, isGranted: boolean }>): void {
+  #agree (member: MemberId, claims: ReadonlyArray<{ claim: Claim, isGranted: boolean }>): void {
     for (const { claim, isGranted } of claims) {
       const name = claimName(claim)
-      if (isGranted) this.#contested.delete(name)
-      else if (!this.#contested.has(name)) this.#contested.set(name, this.#components.host.now())
+      const since = this.#contested.get(name) ?? new Map<MemberId, number>()
+      if (isGranted) since.delete(member)
+      else if (!since.has(member)) since.set(member, this.#components.host.now())
+      if (since.size > 0) this.#contested.set(name, since)
+      else this.#contested.delete(name)
     }
   }
 
@@ -296,7 +299,8 @@ export class Keeper {
     const own = ownership.ownedSegments()
     const names = new Set(own.map(({ value }) => claimName(value.claim)))
     for (const name of this.#contested.keys()) if (!names.has(name)) this.#contested.delete(name)
-    const contested = own.find(({ value }) => host.now() - (this.#contested.get(claimName(value.claim)) ?? Infinity) >= this.#init.regainMs)
+    const before = host.now() - this.#init.regainMs
+    const contested = own.find(({ value }) => [...this.#contested.get(claimName(value.claim))?.values() ?? []].some(sinceMs => sinceMs <= before))
     if (contested === undefined) return false
     const { interval, value: { claim } } = contested
     this.#contested.delete(claimName(claim))

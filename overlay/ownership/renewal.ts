@@ -20,7 +20,7 @@ export interface RenewalComponents {
   heard (member: MemberId): void
   unanswered (member: MemberId): void
   /** What a member lends, and what not although it is the same claim that it holds: it has promised another the choice of the next. */
-  answered (claims: ReadonlyArray<{ claim: Claim, isGranted: boolean }>): void
+  answered (member: MemberId, claims: ReadonlyArray<{ claim: Claim, isGranted: boolean }>): void
   /** A member has not the rows of a piece that names it. */
   lacking (member: MemberId): void
 }
@@ -109,7 +109,7 @@ export class Renewal {
       if (there !== id) throw new UnreachableError(`another store than ${id} is open there`)
       heard(id)
       ownership.hold(pieces, granted, id, sentMs, ceiling)
-      if (held.length + lacks.length === 0) answered(pieces.map(piece => ({ claim: piece.claim, isGranted: subtractAll(piece.interval, granted).length === 0 })))
+      if (held.length + lacks.length === 0) answered(id, pieces.map(piece => ({ claim: piece.claim, isGranted: subtractAll(piece.interval, granted).length === 0 })))
       if (held.length > 0) await ownership.catchUp(held)
       if (lacks.length > 0) lacking(id)
     } catch (error) {
