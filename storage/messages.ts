@@ -197,7 +197,12 @@ export interface CopyGroup extends Pick<Claim, 'chain' | 'epoch' | 'by'> {
   readonly order: number
   readonly rows: readonly FrameRow[]
 }
-export interface CopyMessage { readonly boot: number, readonly groups: readonly CopyGroup[] }
+export interface CopyMessage {
+  readonly owner: MemberId
+  /** Of the owner's store: decisions are counted anew in each. */
+  readonly boot: number
+  readonly groups: readonly CopyGroup[]
+}
 export interface CopyReply {
   /** Groups that were not taken, by their place in the message. */
   readonly refused: readonly number[]
@@ -205,8 +210,8 @@ export interface CopyReply {
 export const copyMethod: Method<CopyMessage, CopyReply> = {
   name: 'storage/1/copy',
   request: mapped(codec<wire.CopyRequest>(wire.CopyRequest),
-    ({ boot, groups }) => ({ boot, groups: groups.map(({ chain, epoch, by, order, rows }) => ({ chain, epoch, counter: by.counter, member: by.member, order, rows: rowFrame.encode(rows) })) }),
-    ({ boot, groups }) => ({ boot, groups: groups.map(({ chain, epoch, counter, member, order, rows }) => ({ chain, epoch, by: { counter, member }, order, rows: rowFrame.decode(rows) })) })),
+    ({ owner, boot, groups }) => ({ owner, boot, groups: groups.map(({ chain, epoch, by, order, rows }) => ({ chain, epoch, counter: by.counter, member: by.member, order, rows: rowFrame.encode(rows) })) }),
+    ({ owner, boot, groups }) => ({ owner, boot, groups: groups.map(({ chain, epoch, counter, member, order, rows }) => ({ chain, epoch, by: { counter, member }, order, rows: rowFrame.decode(rows) })) })),
   reply: codec(wire.CopyReply)
 }
 

@@ -26,11 +26,11 @@ interface Order { readonly boot: string, readonly order: number }
 export function handleCopies ({ host, writer, copies }: CopyComponents): void {
   const orders = new Map<string, Order>()
 
-  host.handle(copyMethod, async ({ boot, groups }, from) => {
+  host.handle(copyMethod, async ({ owner, boot, groups }) => {
     const refused: number[] = []
     const rows: FrameRow[] = []
     groups.forEach((group, index) => {
-      if (group.rows.every(({ key }) => copies.mayTake(key, group))) rows.push(...newer(group, `${from.id}/${boot}`))
+      if (group.rows.every(({ key }) => copies.mayTake(key, group))) rows.push(...newer(group, `${owner}/${boot}`))
       else refused.push(index)
     })
     // also when nothing is new: what the answer speaks of may still be on its way to the disk

@@ -103,7 +103,7 @@ export class Spreader {
     const member = this.#copies.contactOf(id)
     try {
       if (member === undefined) throw new TimeoutError('nobody knows how to call this member')
-      const { refused } = await this.#host.call(member.contact, copyMethod, { boot: this.#copies.boot, groups }, { deadlineMs: this.#init.copyMs })
+      const { refused } = await this.#host.call(member.contact, copyMethod, { owner: this.#copies.self, boot: this.#copies.boot, groups }, { deadlineMs: this.#init.copyMs })
       if (refused.length > 0) this.#copies.refused(id)
       const left = new Set(refused)
       return new Set(groups.flatMap((_, index) => left.has(index) ? [] : [index]))

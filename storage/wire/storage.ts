@@ -5587,6 +5587,7 @@ export namespace CopyGroup {
 export interface CopyRequest {
   boot: number
   groups: CopyGroup[]
+  owner: string
 }
 
 export namespace CopyRequest {
@@ -5611,13 +5612,19 @@ export namespace CopyRequest {
           }
         }
 
+        if ((obj.owner != null && obj.owner !== '')) {
+          w.uint32(26)
+          w.string(obj.owner)
+        }
+
         if (opts.lengthDelimited !== false) {
           w.ldelim()
         }
       }, (reader, length, opts = {}) => {
         const obj: any = {
           boot: 0,
-          groups: []
+          groups: [],
+          owner: ''
         }
 
         const end = length == null ? reader.len : reader.pos + length
@@ -5638,6 +5645,10 @@ export namespace CopyRequest {
               obj.groups.push(CopyGroup.codec().decode(reader, reader.uint32(), {
                 limits: opts.limits?.groups$
               }))
+              break
+            }
+            case 3: {
+              obj.owner = reader.string()
               break
             }
             default: {
@@ -5682,6 +5693,13 @@ export namespace CopyRequest {
 
               obj.groups++
 
+              break
+            }
+            case 3: {
+              yield {
+                field: `${prefix}.owner`,
+                value: reader.string()
+              }
               break
             }
             default: {
@@ -5737,6 +5755,11 @@ export namespace CopyRequest {
     index: number
   }
 
+  export interface CopyRequestOwnerFieldEvent {
+    field: '$.owner'
+    value: string
+  }
+
   export function encode (obj: Partial<CopyRequest>): Uint8Array<ArrayBuffer> {
     return encodeMessage(obj, CopyRequest.codec())
   }
@@ -5745,7 +5768,7 @@ export namespace CopyRequest {
     return decodeMessage(buf, CopyRequest.codec(), opts)
   }
 
-  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CopyRequest>): Generator<CopyRequestBootFieldEvent | CopyRequestGroupsChainFieldEvent | CopyRequestGroupsEpochFieldEvent | CopyRequestGroupsCounterFieldEvent | CopyRequestGroupsMemberFieldEvent | CopyRequestGroupsOrderFieldEvent | CopyRequestGroupsRowsFieldEvent> {
+  export function stream (buf: Uint8Array | Uint8ArrayList, opts?: DecodeOptions<CopyRequest>): Generator<CopyRequestBootFieldEvent | CopyRequestGroupsChainFieldEvent | CopyRequestGroupsEpochFieldEvent | CopyRequestGroupsCounterFieldEvent | CopyRequestGroupsMemberFieldEvent | CopyRequestGroupsOrderFieldEvent | CopyRequestGroupsRowsFieldEvent | CopyRequestOwnerFieldEvent> {
     return streamMessage(buf, CopyRequest.codec(), opts)
   }
 }
