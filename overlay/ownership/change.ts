@@ -172,8 +172,8 @@ async function ballots (components: ChangeComponents, request: ChangeRequest, fi
     if (attempt > 0) await host.sleep(backoffMs(init, attempt, host))
     const bases = basesFor(components, request)
     if (bases === undefined) return givenUp('superseded', 'another claim was decided')
-    // whoever was only brought in line, as a member, and is none any more, may have let go of the rest
-    if (!fits(fill, bases)) return givenUp('superseded', 'the members of the part have changed')
+    // who was filled counts on what the claims were then: members that were only brought in line, and marks of fills
+    if (!fits(fill, bases)) return givenUp('superseded', 'the claims of the part have changed since the fill')
     const ballot = nextBallot(identity.member, identity.ballotCounter, above)
     await identity.useBallot(ballot.counter)
     const wish: Wish = { owner: request.owner.id, members: request.members.map(member => member.id) }
@@ -286,7 +286,7 @@ function fillRequest (components: ChangeComponents, request: ChangeRequest, base
 }
 
 function fits (fill: FillRequest | undefined, bases: readonly Piece[]): boolean {
-  return fill === undefined || fill.learners.every(({ id, holds }) => !holds || bases.every(({ claim }) => isMember(claim, id)))
+  return fill === undefined || bases.every(({ claim }) => claim.epoch <= fill.epoch && fill.learners.every(({ id, holds }) => !holds || isMember(claim, id)))
 }
 
 /** The decided claims over the part, when this node owns all of it, or is a member where it acts for an owner. */

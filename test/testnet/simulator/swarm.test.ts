@@ -1,5 +1,5 @@
 // The swarm: scenarios drawn from seeds, with everything checked. ISOBAR_SEEDS=n runs the first n seeds, and
-// `npm run simulate` as many as you like; the default of 40 takes half a minute of one core.
+// `npm run simulate` as many as you like; the default of 80 takes about 35 s of one core.
 
 import assert from 'node:assert/strict'
 import type { Operation, Row, Scan } from '../../../testnet/simulator/checkers/history.ts'
@@ -7,7 +7,7 @@ import { judge } from '../../../testnet/simulator/swarm/judge.ts'
 import { runScenario, type Outcome } from '../../../testnet/simulator/swarm/run.ts'
 import { drawScenario, type Scenario } from '../../../testnet/simulator/swarm/scenario.ts'
 
-const seeds = Number(process.env['ISOBAR_SEEDS'] ?? 40)
+const seeds = Number(process.env['ISOBAR_SEEDS'] ?? 80)
 
 /** Ten seconds of a small ring, with a crash and a pause. */
 const small: Scenario = {
@@ -21,7 +21,7 @@ const small: Scenario = {
   flushMs: 2,
   clients: 4,
   thinkMs: 50,
-  keys: { hot: 2, cold: 8, objects: 4 },
+  keys: { hot: 2, cold: 8, objects: 8 },
   safetyMs: 10_000,
   faults: [
     { kind: 'crash', atMs: 2000, node: 'n1', downMs: 1000, disk: 'kept', writtenShare: 0.5 },
@@ -30,13 +30,15 @@ const small: Scenario = {
 }
 
 describe('a swarm of simulated runs', function () {
-  this.timeout(seeds * 15_000)
+  this.timeout(60_000 + seeds * 5000)
 
   it(`of ${seeds} seeds finds nothing wrong`, async () => {
+    const wrong: string[] = []
     for (let seed = 1; seed <= seeds; seed++) {
       const { violation } = await runScenario(drawScenario(seed))
-      assert.equal(violation, undefined, `seed ${seed}, ${violation?.kind}: ${violation?.message}`)
+      if (violation !== undefined) wrong.push(`seed ${seed}, ${violation.kind}: ${violation.message}`)
     }
+    assert(wrong.length === 0, `\n${wrong.join('\n')}\n`)
   })
 
   it('draws the same scenario for a seed, and gives the same digest for it', async () => {
@@ -75,14 +77,14 @@ describe('the verdict on a run', function () {
 
   /** Reads of a hot key that saw a value, in order. */
   const reads = (): Operation[] => run.history.operations.filter(({ kind, key, value }) => kind === 'get' && key.endsWith('-hot') && value !== undefined)
-  const fullScans = (kind: Scan['kind']): Scan[] => run.history.scans.filter(scan => scan.kind === kind && scan.complete && !scan.isCut && scan.rows.length > 4)
+  const fullScans = (kind: Scan['kind']): Scan[] => run.history.scans.filter(scan => scan.kind === kind && scan.complete && !scan.isCut && scan.rows.length > 3)
 
   it('is good, and rests on operations of each sort and on the faults', () => {
     assert.equal(run.violation, undefined, run.violation?.message)
     assert.equal(verdict({}), 'nothing wrong')
     assert.deepEqual(run.counts.faults, { crash: 1, pause: 1 })
     assert.equal(run.counts.restarts, 1)
-    assert(run.counts.operations > 200 && reads().length > 20 && fullScans('range').length > 2 && fullScans('find').length > 0)
+    assert(run.counts.operations > 200 && reads().length > 20 && fullScans('range').length > 1 && fullScans('find').length > 0)
   })
 
   it('is bad when a read gives the value of the first read of its key', () => {
