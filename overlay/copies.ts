@@ -20,6 +20,8 @@ export interface Copies {
   contactOf (member: MemberId): Member | undefined
   /** A write waits for a member that did not take it. */
   unanswered (member: MemberId): void
+  /** Versions of this millisecond, since 1970, are needed under own claims, whatever the clock says. */
+  wantCeiling (ms: number): void
   /** A member answered that it may not take a write. */
   refused (member: MemberId): void
 }

@@ -108,7 +108,8 @@ export class Overlay {
       claimsIn: interval => ownership.registers.entries(interval).map(({ interval, value }) => ({ interval, claim: value.claim })),
       contactOf: id => this.#book.get(id),
       unanswered: id => { this.#keeper.unanswered(id) },
-      refused: () => { this.#keeper.renewSoon() }
+      refused: () => { this.#keeper.renewSoon() },
+      wantCeiling: ms => { this.#keeper.wantCeiling(ms) }
     }
   }
 

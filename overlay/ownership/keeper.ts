@@ -132,6 +132,11 @@ export class Keeper {
     this.#renewal.soon()
   }
 
+  /** Ask members to let versions go at least as far as this millisecond since 1970. */
+  wantCeiling (ms: number): void {
+    this.#renewal.want(ms)
+  }
+
   /** Claims or neighbors have changed: look soon whether members should be others. */
   tendSoon (): void {
     if (this.#isTendingSoon || this.#init.copies === 1) return

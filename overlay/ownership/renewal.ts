@@ -43,6 +43,8 @@ export class Renewal {
   #isAsked = false
   #isRunning = false
   #isStopped = false
+  /** Of a version that was wanted: a claim with one member knew no ceiling, and its clock may have been ahead. */
+  #wantedMs = 0
 
   constructor (components: RenewalComponents, init: RenewalInit) {
     this.#components = components
@@ -60,6 +62,12 @@ export class Renewal {
 
   stop (): void {
     this.#isStopped = true
+  }
+
+  /** Ceilings shall lie above this millisecond since 1970. */
+  want (ms: number): void {
+    this.#wantedMs = Math.max(this.#wantedMs, ms)
+    this.soon()
   }
 
   /** Ask now, or again when what runs is over. */
@@ -124,6 +132,6 @@ export class Renewal {
     const { host, ownership } = this.#components
     // a floor that is ahead of the clock shall not run away from it with each claim
     const floor = Math.max(...pieces.map(piece => ownership.floorOf(piece)))
-    return Math.max((Math.floor(host.wallClock() / ceilingStepMs) + 2) * ceilingStepMs, floor + floorRoomMs)
+    return Math.max((Math.floor(host.wallClock() / ceilingStepMs) + 2) * ceilingStepMs, Math.max(floor, this.#wantedMs) + floorRoomMs)
   }
 }

@@ -51,6 +51,11 @@ export class FullParts {
     return this.#parts.stretches(interval).every(({ value }) => value !== undefined)
   }
 
+  /** May a claim still come that follows one of this epoch, for some of interval? */
+  mayCome (interval: Interval, epoch: number): boolean {
+    return this.#parts.entries(interval).some(({ value }) => value >= epoch)
+  }
+
   /** Resolves when flushed. */
   async add (interval: Interval, epoch: number): Promise<void> {
     await this.#change(parts => { parts.set(interval, epoch) })

@@ -62,7 +62,7 @@ export class HeldParts implements Holdings {
     this.#census = new Census({ host, store, owned: () => this.#owned.intervals, writer: () => this.writer }, init)
     this.#full = new FullParts(components.notes)
     const spreader = components.copies === undefined ? undefined : new Spreader({ host, copies: components.copies }, init)
-    this.writer = new Writer({ store, spread: (rows, order) => spreader?.spread(rows, order), onFlushed: (before, after) => { if (this.#owned.holds(after.key)) this.#census.flushed(before, after) } })
+    this.writer = new Writer({ store, spread: (rows, order) => spreader?.spread(rows, order), wantCeiling: ms => { components.copies?.wantCeiling(ms) }, onFlushed: (before, after) => { if (this.#owned.holds(after.key)) this.#census.flushed(before, after) } })
     this.#sources = new FillSources({ host, store, writer: this.writer }, init)
     this.#offers = new Offers({ host, store, routing, held: this.#held, full: this.#full, learning: () => this.#learners.intervals() }, init)
     this.#learners = new Learners({

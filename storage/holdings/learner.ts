@@ -51,7 +51,8 @@ interface Session {
   readonly interval: Interval
   readonly source: Member
   readonly stopping: AbortController
-  /** Of a learner that holds a copy. */
+  readonly holds: boolean
+  /** Of a learner that holds a copy, or was filled before for a claim that may still come. */
   readonly copy: Reconciliation | undefined
   /** Has the order to clear the interval been given? Until then what lies there is not the source's. */
   isCleared: boolean
@@ -144,7 +145,7 @@ export class Learners {
   #session (message: LearnMessage): Session {
     const { session: name, interval, round, holds } = message
     const known = this.#sessions.get(name)
-    if (known !== undefined && sameInterval(known.interval, interval) && (known.copy !== undefined) === holds) {
+    if (known !== undefined && sameInterval(known.interval, interval) && known.holds === holds) {
       if (known.round === round) return known
       if (!known.isDone || known.round !== round - 1) throw new FillError(`round ${round} was asked for while round ${known.round} is ${known.isDone ? 'done' : 'running'}`)
       known.round = round
@@ -159,8 +160,11 @@ export class Learners {
     if (this.#meetsSession(interval)) throw new BusyError('another fill of this interval is running; try again')
     if (this.#components.owns(interval)) throw new FillError('this node owns a part of the interval and cannot learn it')
     if (!holds && this.#components.holds(interval)) throw new FillError('this node has a copy of a part of the interval, by a claim that may be old')
-    const copy = holds ? new Reconciliation({ ...this.#components, mayWrite: () => !this.#components.owns(interval) }, message, this.#init) : undefined
-    const session: Session = { interval, source: message.source, stopping: new AbortController(), copy, isCleared: false, round, running: Promise.resolve(), isDone: false, error: undefined, left: 0, rows: 0, usedMs: 0 }
+    const { full } = this.#components
+    const isFull = full.covers(interval)
+    if (!holds && !isFull && full.mayCome(interval, message.epoch)) throw new FillError('this node was filled with a part of the interval for a claim that may still come')
+    const copy = holds || isFull ? new Reconciliation({ ...this.#components, mayWrite: () => !this.#components.owns(interval) }, message, this.#init) : undefined
+    const session: Session = { interval, source: message.source, stopping: new AbortController(), holds, copy, isCleared: false, round, running: Promise.resolve(), isDone: false, error: undefined, left: 0, rows: 0, usedMs: 0 }
     this.#sessions.set(name, session)
     this.#run(session, message)
     return session
@@ -172,9 +176,10 @@ export class Learners {
     session.running = running.then(() => { session.isDone = true }, error => { session.error = error })
   }
 
-  async #reconcile (session: Session, copy: Reconciliation, { round, tail }: LearnMessage): Promise<void> {
+  async #reconcile (session: Session, copy: Reconciliation, { interval, round, tail, holds, epoch }: LearnMessage): Promise<void> {
     await copy.round({ round, isTail: tail, signal: session.stopping.signal, onRows: count => { this.#received(session, count) } })
     session.left = copy.left
+    if (!holds && tail && session.left === 0) await this.#components.full.add(interval, epoch)
   }
 
   async #replace (session: Session, { session: name, interval, source, round, tail, epoch }: LearnMessage): Promise<void> {

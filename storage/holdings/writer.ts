@@ -62,6 +62,8 @@ export interface WriterComponents {
   readonly store: Store
   readonly onFlushed: Flushed
   readonly spread: Spread
+  /** A version beyond the ceiling is needed, of this millisecond: members are asked to let it go so far. */
+  readonly wantCeiling?: (ms: number) => void
 }
 
 /** Times that a write follows its keys to new claims of this owner. Guess. */
@@ -80,7 +82,11 @@ export class Writer {
   #order = 0
   #floorMs = 0
 
-  constructor ({ store, onFlushed, spread }: WriterComponents) {
+  /** As of WriterComponents. */
+  readonly wantCeiling: (ms: number) => void
+
+  constructor ({ store, onFlushed, spread, wantCeiling = () => {} }: WriterComponents) {
+    this.wantCeiling = wantCeiling
     this.#store = store
     this.#onFlushed = onFlushed
     this.#spread = spread

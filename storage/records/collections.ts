@@ -47,7 +47,7 @@ export class Collections {
         await writer.flushed(key)
         return { definition: stored.state.value }
       }
-      const version = giveVersion({ clockMs: host.wallClock(), floorMs: Math.max(owned.floorMs, writer.floorMs), ceilingMs: owned.ceilingMs, stored: stored?.version, member: this.#init.memberId })
+      const version = giveVersion({ clockMs: host.wallClock(), floorMs: Math.max(owned.floorMs, writer.floorMs), ceilingMs: owned.ceilingMs, onShort: writer.wantCeiling, stored: stored?.version, member: this.#init.memberId })
       const state = { value: definition, contentType: 'application/json', point: undefined, text: undefined }
       const record: OrderedRecord = { kind: 'ordered', version, state, requested: undefined }
       await writer.write([{ key, value: encodeHeld(record) }])

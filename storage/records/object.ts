@@ -128,7 +128,7 @@ export class Objects implements Primary {
       await this.#writer.flushed(key)
       return { version: stored?.version ?? giveVersion({ clockMs: 0, floorMs: 0, stored: undefined, member: this.#memberId }), had }
     }
-    const version = giveVersion({ clockMs: this.#host.wallClock(), floorMs: Math.max(owned.floorMs, this.#writer.floorMs), ceilingMs: owned.ceilingMs, stored: stored?.version, member: this.#memberId })
+    const version = giveVersion({ clockMs: this.#host.wallClock(), floorMs: Math.max(owned.floorMs, this.#writer.floorMs), ceilingMs: owned.ceilingMs, onShort: this.#writer.wantCeiling, stored: stored?.version, member: this.#memberId })
     const from = stored === undefined ? undefined : spotOf(stored)
     const open: Intent[] = from === undefined && becomes.place === undefined ? [] : [{ version, from, to: becomes.place }]
     const requested = requestId === undefined ? undefined : { id: requestId, had }

@@ -28,7 +28,7 @@ export async function writeOrdered (
     await writer.flushed(key)
     return { version: stored.version, had: stored.requested.had }
   }
-  const version = giveVersion({ clockMs: host.wallClock(), floorMs: Math.max(owned.floorMs, writer.floorMs), ceilingMs: owned.ceilingMs, stored: stored?.version, member: memberId })
+  const version = giveVersion({ clockMs: host.wallClock(), floorMs: Math.max(owned.floorMs, writer.floorMs), ceilingMs: owned.ceilingMs, onShort: writer.wantCeiling, stored: stored?.version, member: memberId })
   if (state === undefined && !had && requestId === undefined) {
     await writer.flushed(key)
     return { version, had }

@@ -31,6 +31,8 @@ export interface VersionInit {
   readonly floorMs: number
   /** Versions are below it, whatever the clock says; Infinity by default. */
   readonly ceilingMs?: number
+  /** Told which millisecond lies beyond the ceiling. */
+  readonly onShort?: (ms: number) => void
   readonly stored: Version | undefined
   readonly member: string
 }
@@ -40,14 +42,15 @@ export interface VersionInit {
  *
  * @throws BusyError when floor or stored version leave no room below the ceiling, which is being raised
  */
-export function giveVersion ({ clockMs, floorMs, ceilingMs = Infinity, stored, member }: VersionInit): Version {
+export function giveVersion ({ clockMs, floorMs, ceilingMs = Infinity, onShort, stored, member }: VersionInit): Version {
   const ms = Math.max(Math.min(Math.floor(clockMs), ceilingMs - 1), floorMs, 0)
   if (!(ms <= msMax)) throw new RangeError(`clock ${ms} is beyond the last version`)
   const fresh: Version = { ms, counter: 0, member }
   const next = stored === undefined ? fresh : nextVersion(stored, member)
   const version = compareVersions(fresh, next) >= 0 ? fresh : next
-  if (version.ms >= ceilingMs) throw new BusyError('the owner of this key waits for its members to let versions go on; try again')
-  return version
+  if (version.ms < ceilingMs) return version
+  onShort?.(version.ms)
+  throw new BusyError('the owner of this key waits for its members to let versions go on; try again')
 }
 
 /** `<ms>-<counter>-<member>` */

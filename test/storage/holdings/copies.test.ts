@@ -69,7 +69,8 @@ class Three {
       claimsIn: () => [],
       contactOf: id => ({ id, contact: { id: id.slice(0, 1), addresses: [] } }),
       unanswered: id => { this.unanswered.push(id.slice(0, 1)) },
-      refused: () => {}
+      refused: () => {},
+      wantCeiling: () => {}
     }
   }
 }
