@@ -91,16 +91,18 @@ export class Watch {
   }
 
   #lookLater (): void {
-    this.#components.host.after(lookMs, () => {
+    // with nobody to watch there is nothing to be late for
+    const waitMs = this.#watched.size === 0 ? this.#init.pingIntervalMs : lookMs
+    this.#components.host.after(waitMs, () => {
       if (this.#isStopped) return
-      this.#look()
+      this.#look(waitMs)
       this.#lookLater()
     })
   }
 
-  #look (): void {
+  #look (waitMs: number): void {
     const now = this.#components.host.now()
-    const isWaking = now - this.#lookedMs > lookMs + this.#init.pingIntervalMs
+    const isWaking = now - this.#lookedMs > waitMs + this.#init.pingIntervalMs
     this.#lookedMs = now
     if (isWaking) {
       this.#wakes++

@@ -33,7 +33,7 @@ export async function run ({ quick, progress }: BenchOptions): Promise<BenchResu
     progress(`route: ${nodes} nodes`)
     rows.push(await measure(nodes, lookups))
   }
-  return { setup: { seed, lookups, warmAskers, codecs: false, atlasEntriesMax: overlayDefaults.atlasEntriesMax }, rows }
+  return { setup: { seed, lookups, warmAskers, codecs: false, copies: 1, atlasEntriesMax: overlayDefaults.atlasEntriesMax }, rows }
 }
 
 interface Ring {
@@ -66,7 +66,7 @@ async function startRing (size: number, random: Random): Promise<Ring> {
   const world = new World({ seed, codecs: false })
   const boundaries = Array.from({ length: size - 1 }, () => randomKey(random)).sort(compareKeys)
   const prepared = await prepareRing(boundaries, () => random.uint32() / 2 ** 32)
-  const nodes = prepared.map(({ name, store }) => new Overlay({ host: world.host(name), store }, { ...overlayDefaults, refreshIntervalMs: noRefreshMs }))
+  const nodes = prepared.map(({ name, store }) => new Overlay({ host: world.host(name), store }, { ...overlayDefaults, copies: 1, refreshIntervalMs: noRefreshMs }))
   await world.settle(Promise.all(nodes.map(async node => { await node.open() })))
   await world.settle(Promise.all(nodes.map(async node => { await node.start(noHoldings, { founding: 'now' }) })))
   await world.run({ untilMs: world.now() + lookupMs })

@@ -3,7 +3,6 @@
 
 import { overlayDefaults, type OverlayInit } from '../../overlay/init.ts'
 import type { Overlay } from '../../overlay/overlay.ts'
-import type { Claim } from '../../overlay/ownership/claim.ts'
 import type { Ownership } from '../../overlay/ownership/ownership.ts'
 import { Node } from '../../node/node.ts'
 import { storageDefaults } from '../../storage/init.ts'
@@ -139,9 +138,9 @@ export class Cluster {
     this.#tiling.lookAgain()
   }
 
-  /** The newest decided claims that any store holds, those of nodes that are down too. */
-  newestClaims (): Claim[] {
-    return this.#tiling.newest(this.nodes).entries().map(({ value }) => value)
+  /** Nodes that are up, and those that are down or gone, as they were when they ended. */
+  stores (): SimNode[] {
+    return this.#tiling.stores(this.nodes)
   }
 
   /** Run with the checkers after each event. */

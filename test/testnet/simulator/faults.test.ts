@@ -7,6 +7,7 @@ import { Faults } from '../../../testnet/simulator/faults/inject.ts'
 import { drawPlan } from '../../../testnet/simulator/faults/plan.ts'
 import { mayLoseDisk } from '../../../testnet/simulator/faults/spare-disks.ts'
 import type { Claim } from '../../../overlay/ownership/claim.ts'
+import type { Register } from '../../../overlay/ownership/register.ts'
 import { Cluster, type ClusterInit } from '../../../testnet/simulator/cluster.ts'
 
 const nodes = ['n0', 'n1', 'n2', 'n3']
@@ -146,13 +147,17 @@ describe('faults that happen', () => {
 
   it('may lose a disk while those that are left of each claim are a majority, and not more than are allowed', () => {
     const claim = (...members: string[]): Claim => ({ chain: 'c', epoch: 1, owner: members[0]!, members, floor: 0, by: { counter: 1, member: members[0]! } })
-    const three = [claim('a', 'b', 'c'), claim('b', 'c', 'd')]
+    const held = (...members: string[]): Pick<Register, 'claim' | 'promised' | 'accepted'> => ({ claim: claim(...members), promised: undefined, accepted: undefined })
+    const three = [held('a', 'b', 'c'), held('b', 'c', 'd')]
     assert.equal(mayLoseDisk(three, new Set(), 'a', 1), true)
     assert.equal(mayLoseDisk(three, new Set(), 'a', 0), false)
     assert.equal(mayLoseDisk(three, new Set('b'), 'a', 1), false)
     assert.equal(mayLoseDisk(three, new Set('d'), 'a', 1), true, 'they are of different claims')
     assert.equal(mayLoseDisk(three, new Set('b'), 'a', 2), false, 'one of three is no majority')
-    assert.equal(mayLoseDisk([claim('a')], new Set(), 'a', 1), false, 'the only member')
-    assert.equal(mayLoseDisk([claim('a', 'b', 'c', 'd', 'e')], new Set('b'), 'a', 2), true)
+    assert.equal(mayLoseDisk([held('a')], new Set(), 'a', 1), false, 'the only member')
+    assert.equal(mayLoseDisk([held('a', 'b', 'c', 'd', 'e')], new Set('b'), 'a', 2), true)
+    const ballot = { counter: 2, member: 'b' }
+    assert.equal(mayLoseDisk([{ ...three[0]!, promised: ballot }], new Set(), 'a', 1), false, 'a change is under way')
+    assert.equal(mayLoseDisk([{ ...three[1]!, promised: ballot, accepted: { ballot, claim: claim('b', 'a') } }], new Set(), 'a', 1), false, 'it is named in what may be decided')
   })
 })

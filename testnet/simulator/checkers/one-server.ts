@@ -9,14 +9,14 @@ import { InvariantError, type Checker } from './checker.ts'
 
 export class OneServer implements Checker {
   readonly name = 'one server'
-  readonly #seen = new Map<string, number>()
+  readonly #seen = new WeakMap<SimNode, number>()
 
   check (nodes: ReadonlyMap<string, SimNode>): void {
     for (const [name, node] of nodes) {
       if (node.ownership === undefined) continue
       const { revision } = node.ownership
-      if (this.#seen.get(name) === revision) continue
-      this.#seen.set(name, revision)
+      if (this.#seen.get(node) === revision) continue
+      this.#seen.set(node, revision)
       for (const [other, rival] of nodes) if (other !== name && rival.ownership !== undefined) this.#compare(name, node, other, rival)
     }
   }

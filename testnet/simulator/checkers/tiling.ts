@@ -32,9 +32,9 @@ export class Tiling implements Checker {
     this.#covered = fault === undefined
   }
 
-  /** The newest decided claims that any store holds, those of nodes that were taken away too. */
-  newest (nodes: ReadonlyMap<string, SimNode>): IntervalMap<Claim> {
-    return newestClaims([...[...nodes.values()].filter(({ isStarted }) => isStarted), ...this.#excused.values()])
+  /** Those that are up, and those that the test took away. */
+  stores (nodes: ReadonlyMap<string, SimNode>): SimNode[] {
+    return [...[...nodes.values()].filter(({ isStarted }) => isStarted), ...this.#excused.values()]
   }
 
   /** The test has stopped or killed node, which has not left: it may still be named as an owner. */

@@ -2,6 +2,7 @@
 // start with what their disks hold, paused ones go on, cuts close. What a node is in no state for does not happen and is not
 // counted.
 
+import type { Register } from '../../../overlay/ownership/register.ts'
 import type { Cluster, SimNode } from '../cluster.ts'
 import type { NetworkInit } from '../network.ts'
 import { mayLoseDisk } from './spare-disks.ts'
@@ -78,7 +79,7 @@ export class Faults {
 
   #crash ({ node, disk, downMs, writtenShare }: Of<'crash'>): void {
     const { isStarted, overlay } = this.#cluster.get(node)
-    const isLost = disk === 'lost' && isStarted && mayLoseDisk(this.#cluster.newestClaims(), this.#lost, overlay.memberId, this.#init.disksLostMax)
+    const isLost = disk === 'lost' && isStarted && mayLoseDisk(this.#registers(), this.#lost, overlay.memberId, this.#init.disksLostMax)
     this.#cluster.kill(node, { writtenShare })
     if (isLost) {
       this.#lost.add(overlay.memberId)
@@ -86,6 +87,11 @@ export class Faults {
       this.#count('disk lost')
     }
     this.#restartLater(node, downMs)
+  }
+
+  /** Of all stores that are not lost. */
+  #registers (): Register[] {
+    return this.#cluster.stores().filter(({ overlay }) => !this.#lost.has(overlay.memberId)).flatMap(({ ownership }) => ownership?.registers.entries() ?? []).map(({ value }) => value)
   }
 
   #restartLater (name: string, downMs: number): void {

@@ -39,7 +39,7 @@ export interface Outcome {
 }
 
 /** Far beyond what a run of minutes has (guess). */
-const eventsMaxPerMinute = 2_000_000
+const eventsMaxPerMinute = 500_000
 
 export interface RunOptions {
   /** Told what nodes log and which faults happen, each with its virtual time. */
