@@ -71,7 +71,7 @@ async function start (settings: Settings, log: Log, undo: Undo): Promise<Running
   await host.start().catch((error: unknown) => { throw p2pListenFailure(error, settings.p2pListen) })
 
   const node = new Node({ host, store, introduce: address => { host.introduce(toMultiaddr(address, 'address')) } }, {
-    overlay: overlayDefaults,
+    overlay: { ...overlayDefaults, copies: settings.copies },
     storage: storageDefaults,
     unicodeVersion: process.versions.unicode ?? 'none',
     version,

@@ -20,6 +20,7 @@ export const settingsTable = {
   rpcTokenFile: path('<file>', { doc: 'file with the token that callers of the HTTP API must show as a bearer', byDefault: undefined }),
   join: list('<addr>', { doc: 'a peer of the ring to join: multiaddr or host:port; may be repeated', byDefault: [] }, toMultiaddr),
   new: toggle({ doc: 'begin a new ring, and look for no other', byDefault: false }),
+  copies: integer({ doc: 'peers that keep each record, where there are so many; with 1 nobody takes over from a dead peer', byDefault: 3, min: 1, max: 5 }),
   inMemory: toggle({ doc: 'keep data in memory and identity in a temporary directory; all is gone after stop', byDefault: false }),
   requestDeadlineMs: integer({ doc: 'milliseconds a request of the HTTP API may take, unless it says less', byDefault: 10_000, min: 1, max: deadlineMsMax }),
   bodyBytesMax: integer({ doc: 'bytes of the largest request body, and of the largest line of a batch', byDefault: 2 << 20, min: 1_024, max: bodyBytesLimit }),
