@@ -39,6 +39,15 @@ export class Daemons {
     return peer
   }
 
+  /** Start again, with its data and ports, a peer whose process has ended. */
+  async restart (ended: PeerProcess): Promise<void> {
+    await ended.exited
+    const first = this.#peers[0] === ended ? this.#peers[1] : this.#peers[0]
+    const peer = new PeerProcess(ended.init, ['--join', `${loopback}:${first!.init.p2pPort}`, ...quiet])
+    this.#peers[this.#peers.indexOf(ended)] = peer
+    await peer.ready()
+  }
+
   /** As many as are missing, each ready before the next starts. */
   async growTo (count: number): Promise<void> {
     while (this.#peers.length < count) await (await this.spawn()).ready()

@@ -21,6 +21,7 @@ const benches: Readonly<Record<string, Named>> = {
   route: { about: 'requests a lookup, by number of nodes (simulated)', load: async () => await import('./route.ts') },
   cover: { about: 'owners visited for an extent; time to route beside an R-tree and a grid', load: async () => await import('./cover.ts') },
   serve: { about: 'requests and rows a second by HTTP, one and four daemons, beside the ceilings of the machine', load: async () => await import('./serve.ts') },
+  failover: { about: 'how long keys are out of reach when their owner is killed or stopped, and what is lost', load: async () => await import('./failover.ts') },
   start: { about: 'time from spawn to ready and memory at idle, one and eight daemons', load: async () => await import('./start.ts') }
 }
 

@@ -9,3 +9,9 @@ export function median (values: readonly number[]): number {
 export function rounded (value: number, digits: number): number {
   return Number(value.toFixed(digits))
 }
+
+/** The least value that `percent` of the values do not exceed (nearest rank). */
+export function percentile (values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(percent / 100 * sorted.length) - 1)]!
+}
