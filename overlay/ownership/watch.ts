@@ -38,6 +38,10 @@ interface Watched {
   isPinging: boolean
 }
 
+/** Milliseconds between dials after a first refusal, and how many. Guess: some times the pause that a host makes. */
+const hurryMs = 30
+const hurriesMax = 30
+
 /** Milliseconds between looks. */
 const lookMs = 1000
 
@@ -134,23 +138,24 @@ export class Watch {
 
   async #pings (member: Member, watched: Watched): Promise<void> {
     const wakes = this.#wakes
-    let wasRefused = false
+    let refusals = 0
+    let hurries = 0
     while (!this.#isStopped && wakes === this.#wakes) {
       const boot = this.#components.bootOf(member.id)
-      const answer = await this.#pingOnce(member)
+      const answer = await this.#pingOnce(member, refusals === 1 ? hurryMs : this.#init.pingMs)
       if (wakes !== this.#wakes || this.#isStopped) return
       if (answer === 'alive') {
         this.heard(member.id)
         return
       }
+      if (answer === 'refused') refusals++
+      // a host may leave an address alone for a moment after a refusal: the next dial comes soon
+      if (refusals === 1 && hurries++ < hurriesMax) continue
       // of the second refusal it is sure that its dial began after the first had been heard
-      if (answer === 'refused' && wasRefused) {
+      if (refusals > 1) {
         watched.isRefused = true
         this.#components.died(member.id, boot)
       }
-      const isFirst = answer === 'refused' && !wasRefused
-      wasRefused = answer === 'refused'
-      if (isFirst) continue
       watched.misses++
       watched.heardMs = this.#components.host.now()
       this.#components.missed(member, watched.misses, watched.isRefused)
@@ -158,7 +163,8 @@ export class Watch {
     }
   }
 
-  async #pingOnce (member: Member): Promise<Answer> {
+  /** @param waitMs - an answer that there is none takes at least so long */
+  async #pingOnce (member: Member, waitMs: number): Promise<Answer> {
     const { host, died } = this.#components
     let isRefused = false
     const sentMs = host.now()
@@ -171,7 +177,7 @@ export class Watch {
     } catch {
       if (isRefused) return 'refused'
       // a connection that broke at once says no more than a ping that waits its time
-      await host.sleep(Math.max(0, sentMs + this.#init.pingMs - host.now())).catch(() => {})
+      await host.sleep(Math.max(0, sentMs + waitMs - host.now())).catch(() => {})
       return 'silent'
     } finally {
       off()

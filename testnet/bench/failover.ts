@@ -12,6 +12,7 @@ import { median, percentile, rounded } from './statistics.ts'
 
 const peersCount = 5
 const keysCount = 200
+const copies = 3
 /** Between two tries of one key. */
 const tryMs = 20
 /** A request that takes longer has failed: another peer is asked. */
@@ -90,8 +91,15 @@ async function strike (daemons: Daemons, victim: PeerProcess, keys: readonly Key
   return { unavailableMs, refused }
 }
 
-/** Until each peer says that all answer, and nothing is missing. */
+/** Until each peer says that all answer, nothing is missing, and each of its pieces has all its copies. */
 async function whole (peers: readonly PeerProcess[]): Promise<void> {
+  for (const { init: { rpcPort } } of peers) {
+    await until(async () => {
+      const answer = await asked(rpcPort, '/v1/status')
+      const { pieces = [] } = answer?.ok === true ? await answer.json() as { pieces?: Array<{ members: string[] }> } : {}
+      return pieces.length > 0 && pieces.every(({ members }) => members.length === copies)
+    })
+  }
   for (const { init: { rpcPort } } of peers) {
     await until(async () => {
       const answer = await asked(rpcPort, '/v1/peers')
